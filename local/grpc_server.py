@@ -1,6 +1,6 @@
 """One gRPC server on a loopback port, with the faults in front of every call."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
@@ -8,12 +8,23 @@ import grpc.aio
 
 from local.faults import Faults, Refused
 
-Unary = Callable[[Any, grpc.aio.ServicerContext], Awaitable[Any]]
+Context = grpc.aio.ServicerContext
+Unary = Callable[[Any, Context], Awaitable[Any]]
+Streaming = Callable[[Any, Context], AsyncIterator[Any]]
 
 
 def unary(work: Unary, request_class: Any) -> grpc.RpcMethodHandler:
     """A handler for one unary call, on the protobuf class of its request; the answer serialises itself."""
     return grpc.unary_unary_rpc_method_handler(
+        work,
+        request_deserializer=request_class.FromString,
+        response_serializer=lambda answer: answer.SerializeToString(),
+    )
+
+
+def streaming(work: Streaming, request_class: Any) -> grpc.RpcMethodHandler:
+    """The same for a call that is answered with a stream of messages."""
+    return grpc.unary_stream_rpc_method_handler(
         work,
         request_deserializer=request_class.FromString,
         response_serializer=lambda answer: answer.SerializeToString(),
@@ -56,23 +67,34 @@ class _Gate(grpc.aio.ServerInterceptor):
         self._service = service
         self._faults = faults
 
+    async def _pass(self, context: Context) -> None:
+        try:
+            await self._faults.gate(self._service)
+        except Refused as refused:
+            await context.abort(grpc.StatusCode[refused.grpc_status], str(refused))
+
     async def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> grpc.RpcMethodHandler:
         handler = await continuation(handler_call_details)
-        if handler is None or handler.unary_unary is None:
+        if handler is None:
             return handler
-        inner: Unary = handler.unary_unary
+        codec = (handler.request_deserializer, handler.response_serializer)
+        if handler.unary_unary is not None:
+            answer: Unary = handler.unary_unary
 
-        async def gated(request: Any, context: grpc.aio.ServicerContext) -> Any:
-            try:
-                await self._faults.gate(self._service)
-            except Refused as refused:
-                await context.abort(grpc.StatusCode[refused.grpc_status], str(refused))
-            return await inner(request, context)
+            async def gated(request: Any, context: Context) -> Any:
+                await self._pass(context)
+                return await answer(request, context)
 
-        return grpc.unary_unary_rpc_method_handler(
-            gated, handler.request_deserializer, handler.response_serializer
-        )
+            return grpc.unary_unary_rpc_method_handler(gated, *codec)
+        answers: Streaming = handler.unary_stream
+
+        async def gated_stream(request: Any, context: Context) -> AsyncIterator[Any]:
+            await self._pass(context)
+            async for message in answers(request, context):
+                yield message
+
+        return grpc.unary_stream_rpc_method_handler(gated_stream, *codec)
