@@ -24,7 +24,7 @@ NAMES = tuple(
 HANG_SECONDS = 3600.0
 
 
-class Refused(Exception):  # noqa: N818 - it is an answer of the stand-in, not an error of it
+class Refused(Exception):
     """The call must be answered with this gRPC status name and HTTP status."""
 
     def __init__(self, grpc_status: str, http_status: int, message: str) -> None:

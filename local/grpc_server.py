@@ -8,7 +8,7 @@ import grpc.aio
 
 from local.faults import Faults, Refused
 
-Context = grpc.aio.ServicerContext
+Context = Any  # grpc ships no types
 Unary = Callable[[Any, Context], Awaitable[Any]]
 Streaming = Callable[[Any, Context], AsyncIterator[Any]]
 
