@@ -1,0 +1,1 @@
+"""What at least two of the four functions need."""

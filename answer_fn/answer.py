@@ -1,0 +1,117 @@
+"""Answer the person's own words from what was found, post it, and remember it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from answer_fn.compose import Composed, compose
+from answer_fn.prompts import RagAnswer, config, prompt
+from answer_fn.reply import content_of, final_of
+from shared import logs
+from shared.chat import Chat
+from shared.conversations import Conversations
+from shared.deadline import Deadline
+from shared.envelope import Envelope
+from shared.errors import Permanent, in_one_line
+from shared.failures import Failures
+from shared.firestore import Fields
+from shared.gemini import generate
+from shared.outbox import Outbox
+from shared.records import Records, Settled
+
+#: Seconds for one attempt of the model, and what must be left of the step for posting.
+TIMEOUT = 45.0
+RESERVE_FOR_POSTING = 30.0
+#: Seconds for the memory and the question's record: the answer is worth having without them.
+WAIT_FOR_MEMORY = 10.0
+
+
+@dataclass(frozen=True)
+class Services:
+    """What answering asks of the world; `gemini` is a `genai.Client`."""
+
+    outbox: Outbox
+    failures: Failures
+    chat: Chat
+    records: Records
+    conversations: Conversations
+    gemini: Any
+    model: str
+    hours: float
+
+
+def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
+    """Post the question's final message and save the turn; a redelivery posts the same one again.
+
+    Raises Permanent or Transient when there is no answer, or when it could not be posted.
+    """
+    question = envelope.question
+    settled = _settled(envelope, services, deadline)
+    if settled is not None and settled.posted:
+        logs.info("Answered already")
+        return
+    if settled is None:
+        composed = _composed(envelope, services, deadline)
+        final = final_of(composed, envelope, services.hours)
+        settled = _settle(envelope, final, services, deadline)
+    services.chat.put_final(question, content_of(settled.final, envelope), deadline)
+    logs.info("Posted", answered=settled.final["answered"], sources=len(settled.final["sources"]))
+    if _save(envelope, settled.final, services, deadline):
+        _mark_posted(envelope, services, deadline)
+
+
+def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | None:
+    if envelope.contexts is None:
+        raise Permanent("envelope_incomplete", "no contexts")
+    if not envelope.contexts:  # nothing was found: the model could only make something up
+        return None
+    response = generate(
+        services.gemini,
+        model=services.model,
+        prompt=prompt(envelope),
+        config=config(),
+        parse=RagAnswer.model_validate_json,
+        deadline=deadline.within(deadline.remaining - RESERVE_FOR_POSTING),
+        timeout=TIMEOUT,
+    )
+    return compose(response, envelope.contexts)
+
+
+def _settled(envelope: Envelope, services: Services, deadline: Deadline) -> Settled | None:
+    try:
+        return services.records.settled(envelope.question.id, deadline.within(WAIT_FOR_MEMORY))
+    except Exception as error:
+        logs.warning("The question's record cannot be read", error=in_one_line(error))
+        return None
+
+
+def _settle(envelope: Envelope, final: Fields, services: Services, deadline: Deadline) -> Settled:
+    try:
+        return services.records.settle(envelope.question.id, final, deadline.within(WAIT_FOR_MEMORY))
+    except Exception as error:
+        logs.error("The answer is not noted; posting it", error=in_one_line(error))
+        return Settled(final, posted=False)
+
+
+def _save(envelope: Envelope, final: Fields, services: Services, deadline: Deadline) -> bool:
+    """Save the turn, if there was an answer. The answer stands even if it cannot be saved."""
+    if not final["answered"]:
+        return True
+    try:
+        services.conversations.save_turn(
+            envelope.question,
+            final["plain"],
+            deadline.within(WAIT_FOR_MEMORY),
+            search_query=envelope.search_query or envelope.question.text,
+            sources=[source["id"] for source in final["sources"]],
+        )
+    except Exception as error:
+        logs.error("THE TURN WAS NOT SAVED: follow-ups will not know it", error=in_one_line(error))
+        return False
+    return True
+
+
+def _mark_posted(envelope: Envelope, services: Services, deadline: Deadline) -> None:
+    try:
+        services.records.mark_posted(envelope.question.id, deadline.within(WAIT_FOR_MEMORY))
+    except Exception as error:
+        logs.warning("Not marked as posted; a redelivery will repeat it", error=in_one_line(error))

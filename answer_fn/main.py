@@ -1,0 +1,17 @@
+"""Entry point of `answer_fn`: the push subscription on `findings` calls it."""
+
+import functions_framework
+from flask import Request
+
+from answer_fn.answer import answer
+from answer_fn.services import open_services
+from answer_fn.settings import Settings
+from shared.step import serve
+
+STEP = serve("answer", Settings, open_services, answer)
+
+
+@functions_framework.http
+def main(request: Request) -> tuple[str, int]:
+    """Take the findings of one question."""
+    return STEP.receive(dict(request.headers), request.get_data())

@@ -1,0 +1,84 @@
+"""What the final message shows: the answer with its sources, or an honest fallback."""
+
+from typing import Any
+
+from answer_fn.compose import Composed, Source
+from shared.cards import CARD_ID, LONGEST_QUERY, escaped, shortened
+from shared.chat import Card, Content
+from shared.envelope import Envelope
+from shared.firestore import Fields
+from shared.texts import text
+
+#: Chat has refused longer texts (4,096 characters); the hint must still fit behind the answer.
+LONGEST_ANSWER = 3_600
+
+
+def final_of(composed: Composed | None, envelope: Envelope, hours: float) -> Fields:
+    """The final message as it is noted in the question's record, so that a redelivery posts the same."""
+    question = envelope.question
+    if composed is None:
+        return {"answered": False, "text": text(question.language, "answer", "not_found"), "sources": []}
+    answer = _fitting(composed.text, question.language)
+    return {
+        "answered": True,
+        "text": answer if _answered_before(envelope) else f"{answer}\n\n_{_hint(envelope, hours)}_",
+        "plain": answer,
+        "sources": [vars(source) for source in composed.sources],
+    }
+
+
+def content_of(final: Fields, envelope: Envelope) -> Content:
+    """The Chat message of a noted final message."""
+    sources = [Source(**source) for source in final["sources"]]
+    return Content(text=final["text"], cards=_cards(sources, envelope) if sources else [])
+
+
+def _answered_before(envelope: Envelope) -> bool:
+    return any(turn.role == "assistant" for turn in envelope.history)
+
+
+def _hint(envelope: Envelope, hours: float) -> str:
+    key = "hint" if envelope.question.thread else "hint_direct"
+    return text(envelope.question.language, "answer", key, hours=f"{hours:g}")
+
+
+def _fitting(answer: str, language: str) -> str:
+    if len(answer) <= LONGEST_ANSWER:
+        return answer
+    cut = answer[:LONGEST_ANSWER]
+    end = max(cut.rfind("\n"), cut.rfind(". "), cut.rfind("。"))
+    kept = cut[: end + 1] if end > LONGEST_ANSWER // 2 else cut
+    return f"{kept.rstrip()}\n\n{text(language, 'answer', 'shortened')}"
+
+
+def _cards(sources: list[Source], envelope: Envelope) -> list[Card]:
+    language = envelope.question.language
+    section: dict[str, Any] = {
+        "header": text(language, "answer", "sources"),
+        "widgets": [_source(source, language) for source in sources],
+    }
+    query = envelope.search_query
+    if query and query != envelope.question.text:
+        shown = text(language, "answer", "searched_for", query=shortened(query, LONGEST_QUERY))
+        section["widgets"].append(_row("search", escaped(shown)))
+    return [{"card_id": CARD_ID, "card": {"sections": [section]}}]
+
+
+def _source(source: Source, language: str) -> Card:
+    row = _row("menu_book", f"[{source.number}] {escaped(source.title)}")
+    if source.link:
+        row["decorated_text"]["button"] = {
+            "text": text(language, "answer", "open"),
+            "on_click": {"open_link": {"url": source.link}},
+        }
+    return row
+
+
+def _row(icon: str, html: str) -> Card:
+    return {
+        "decorated_text": {
+            "start_icon": {"material_icon": {"name": icon}},
+            "text": html,
+            "wrap_text": True,
+        }
+    }

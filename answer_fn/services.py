@@ -1,0 +1,26 @@
+"""The real services of `answer_fn`."""
+
+from answer_fn.answer import Services
+from answer_fn.settings import Settings
+from shared import clients
+from shared.chat import Chat
+from shared.conversations import Conversations
+from shared.failures import Failures
+from shared.outbox import Outbox
+from shared.records import Records
+
+
+def open_services(settings: Settings) -> Services:
+    """Make the clients; called once, on the first message."""
+    project = settings.google_cloud_project
+    firestore = clients.firestore(project, settings.firestore_database)
+    return Services(
+        outbox=Outbox(clients.publisher(), project),
+        failures=Failures(firestore),
+        chat=Chat(clients.chat(settings.chat_endpoint)),
+        records=Records(firestore, settings.history_hours),
+        conversations=Conversations(firestore, settings.history_hours),
+        gemini=clients.gemini(),
+        model=settings.answer_model,
+        hours=settings.history_hours,
+    )

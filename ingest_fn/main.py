@@ -1,0 +1,19 @@
+"""Entry point of `ingest_fn`: Google Chat calls it over HTTPS."""
+
+import functions_framework
+from flask import Request
+
+from ingest_fn.door import Answer, Door, open_services
+from ingest_fn.settings import Settings
+from shared import logs
+from shared.settings import read
+
+SETTINGS = read(Settings)
+logs.set_up(SETTINGS.google_cloud_project)
+DOOR = Door(lambda: open_services(SETTINGS), SETTINGS.step_seconds, SETTINGS.dead_letter_topic)
+
+
+@functions_framework.http
+def main(request: Request) -> Answer:
+    """Take one event of Google Chat."""
+    return DOOR.receive(dict(request.headers), request.get_data())

@@ -1,0 +1,17 @@
+"""Entry point of `reformulate_fn`: the push subscription on `questions` calls it."""
+
+import functions_framework
+from flask import Request
+
+from reformulate_fn.reformulate import reformulate, show_query
+from reformulate_fn.services import open_services
+from reformulate_fn.settings import Settings
+from shared.step import serve
+
+STEP = serve("reformulate", Settings, open_services, reformulate, afterwards=show_query)
+
+
+@functions_framework.http
+def main(request: Request) -> tuple[str, int]:
+    """Take one `Question`."""
+    return STEP.receive(dict(request.headers), request.get_data())

@@ -1,0 +1,91 @@
+"""Make a follow-up stand alone, for searching; the person's own words stay what is answered."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from reformulate_fn.prompts import config, prompt
+from shared import logs
+from shared.cards import progress
+from shared.chat import Chat
+from shared.deadline import Deadline
+from shared.envelope import Envelope
+from shared.errors import in_one_line
+from shared.failures import Failures
+from shared.gemini import generate
+from shared.outbox import Outbox
+from shared.progress import show
+from shared.records import Records
+
+#: Seconds for one attempt, and for all of them: without a rewrite the question is still searched for.
+TIMEOUT = 8.0
+WAIT_FOR_REWRITE = 14.0
+#: A rewrite may be this much longer than its question (in characters), or it is no rewrite.
+MOST_GROWTH = 300
+
+_LABEL = re.compile(
+    r"^(?:(?:here(?:'s| is) )?(?:the |a )?(?:re-?written|rewrite|stand-?alone|search)[\w -]*"
+    r"|書き換え(?:後の質問|た質問)?|質問文?)\s*[:：]\s*",
+    re.IGNORECASE,
+)
+_QUOTES = {('"', '"'), ("'", "'"), ("“", "”"), ("「", "」"), ("『", "』"), ("`", "`")}
+
+
+@dataclass(frozen=True)
+class Services:
+    """What rewriting asks of the world; `gemini` is a `genai.Client`."""
+
+    outbox: Outbox
+    failures: Failures
+    chat: Chat
+    records: Records
+    gemini: Any
+    model: str
+
+
+def reformulate(envelope: Envelope, services: Services, deadline: Deadline) -> Envelope:
+    """Add the search query. Never fails: without a usable rewrite it is the question itself."""
+    query = envelope.question.text
+    if envelope.history:
+        query = _rewritten(envelope, services, deadline.within(WAIT_FOR_REWRITE)) or query
+    return envelope.model_copy(update={"search_query": query})
+
+
+def show_query(envelope: Envelope, services: Services, deadline: Deadline) -> None:
+    """Show in the progress card what is searched for."""
+    question = envelope.question
+    card = progress(question.language, envelope.search_query)
+    show(question, card, services.records, services.chat, deadline)
+
+
+def cleaned(text: str) -> str:
+    """The rewrite in a model's output: without label, quotes and surrounding space.
+
+    Raises ValueError for anything but one line.
+    """
+    line = _LABEL.sub("", text.strip()).strip()
+    if len(line) >= 2 and (line[0], line[-1]) in _QUOTES:
+        line = line[1:-1].strip()
+    if not line or "\n" in line:
+        raise ValueError("not one line")
+    return line
+
+
+def _rewritten(envelope: Envelope, services: Services, deadline: Deadline) -> str | None:
+    try:
+        query = generate(
+            services.gemini,
+            model=services.model,
+            prompt=prompt(envelope),
+            config=config(),
+            parse=cleaned,
+            deadline=deadline,
+            timeout=TIMEOUT,
+        )
+    except Exception as error:
+        logs.warning("No rewrite; searching with the question", error=in_one_line(error))
+        return None
+    if len(query) > len(envelope.question.text) + MOST_GROWTH:
+        logs.warning("Absurd rewrite; searching with the question", characters=len(query))
+        return None
+    return query

@@ -1,0 +1,23 @@
+"""The real services of `reformulate_fn`."""
+
+from reformulate_fn.reformulate import Services
+from reformulate_fn.settings import Settings
+from shared import clients
+from shared.chat import Chat
+from shared.failures import Failures
+from shared.outbox import Outbox
+from shared.records import Records
+
+
+def open_services(settings: Settings) -> Services:
+    """Make the clients; called once, on the first message."""
+    project = settings.google_cloud_project
+    firestore = clients.firestore(project, settings.firestore_database)
+    return Services(
+        outbox=Outbox(clients.publisher(), project),
+        failures=Failures(firestore),
+        chat=Chat(clients.chat(settings.chat_endpoint)),
+        records=Records(firestore, settings.history_hours),
+        gemini=clients.gemini(),
+        model=settings.rewrite_model,
+    )

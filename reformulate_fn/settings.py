@@ -1,0 +1,15 @@
+"""What `reformulate_fn` is told by its environment. Gemini is set up by the SDK's own variables."""
+
+from pydantic import Field
+
+from shared.settings import CommonSettings, LoopbackEndpoint
+
+
+class Settings(CommonSettings):
+    """Where queries go, and which model rewrites."""
+
+    publishes_to: str | None = Field(default="queries", description="Topic of the next step")
+    history_hours: float = Field(default=24, gt=0, description="How long a question's record is kept")
+    chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
+    rewrite_model: str = Field(default="gemini-3.5-flash-lite", description="Model that rewrites questions")
+    step_seconds: float = Field(default=40, gt=10, lt=600, description="Deadline of the step, in seconds")

@@ -1,0 +1,17 @@
+"""Entry point of `retrieve_fn`: the push subscription on `queries` calls it."""
+
+import functions_framework
+from flask import Request
+
+from retrieve_fn.retrieve import retrieve
+from retrieve_fn.services import open_services
+from retrieve_fn.settings import Settings
+from shared.step import serve
+
+STEP = serve("retrieve", Settings, open_services, retrieve)
+
+
+@functions_framework.http
+def main(request: Request) -> tuple[str, int]:
+    """Take one search query."""
+    return STEP.receive(dict(request.headers), request.get_data())

@@ -1,0 +1,29 @@
+"""What `retrieve_fn` is told by its environment."""
+
+from pydantic import Field
+
+from shared.settings import CommonSettings, LoopbackEndpoint
+
+_CORPUS = r"^projects/[^/]+/locations/[^/]+/ragCorpora/[^/]+$"
+
+
+class Settings(CommonSettings):
+    """Where findings go, and what is searched."""
+
+    publishes_to: str | None = Field(default="findings", description="Topic of the next step")
+    rag_corpus: str = Field(pattern=_CORPUS, description="projects/P/locations/L/ragCorpora/C")
+    rag_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for RAG Engine")
+    rag_top_k: int = Field(default=6, ge=1, le=50, description="How many passages are fetched")
+    rag_distance_threshold: float | None = Field(
+        default=None, gt=0, description="Passages farther away than this are left out"
+    )
+    source_links: dict[str, str] = Field(
+        default_factory=dict,
+        description='JSON object: prefix of a source\'s URI → prefix of its link, {"gs://kb/": "https://…/"}',
+    )
+    step_seconds: float = Field(default=45, gt=10, lt=600, description="Deadline of the step, in seconds")
+
+    @property
+    def rag_location(self) -> str:
+        """The corpus's own region."""
+        return self.rag_corpus.split("/")[3]

@@ -1,0 +1,83 @@
+"""The CloudEvents Pub/Sub protocol binding, binary mode.
+
+On Pub/Sub the CloudEvent's attributes are message attributes (`ce-id`, …, `content-type`) and its data is
+the message's data. A push subscription that unwraps the payload and writes metadata turns the attributes
+into HTTP headers, so that the request is a CloudEvent in the HTTP binding's binary mode.
+"""
+
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from cloudevents.exceptions import GenericException
+from cloudevents.http import from_http
+
+from shared.errors import Permanent
+
+#: Attributes become HTTP headers: gunicorn drops names with `_` silently, proxies fold and cut others.
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_VALUE = re.compile(r"[\x20-\x7e]{1,256}")
+MOST_ATTRIBUTES = 30
+#: What of a request's headers belongs to the message and must survive a dead letter and its replay.
+_OF_THE_MESSAGE = re.compile(r"(ce|replay|dead-letter)-[a-z0-9-]+|content-type|traceparent")
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message as it is on Pub/Sub."""
+
+    data: bytes
+    attributes: dict[str, str]
+
+    def __post_init__(self) -> None:
+        for name, value in self.attributes.items():
+            if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+                raise ValueError(f"attribute {name!r} cannot travel as an HTTP header")
+        if "content-type" not in self.attributes or len(self.attributes) > MOST_ATTRIBUTES:
+            raise ValueError(f"a message needs content-type and at most {MOST_ATTRIBUTES} attributes")
+
+
+def derived_id(question_id: str, step: str) -> str:
+    """The id of the event that `step` sends for a question: the same again when it is sent again."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"threadwise:{question_id}:{step}"))
+
+
+def message(data: bytes, *, question_id: str, step: str, trace: str) -> Message:
+    """The message in which `step` passes a question on."""
+    attributes = {
+        "ce-id": derived_id(question_id, step),
+        "ce-source": f"//threadwise/{step}",
+        "ce-specversion": "1.0",
+        "ce-time": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "ce-type": f"threadwise.{step}.v1",
+        "content-type": "application/json",
+        "traceparent": trace,
+    }
+    return Message(data, attributes)
+
+
+def data_of(headers: Mapping[str, str], body: bytes) -> bytes:
+    """The data of a CloudEvent that arrived by HTTP. Raises Permanent (`not_a_cloudevent`)."""
+    if "ce-specversion" not in {name.lower() for name in headers}:
+        raise Permanent("not_a_cloudevent", "no ce-specversion header")
+    try:
+        event = from_http(headers, body, data_unmarshaller=lambda raw: raw)
+    except (GenericException, ValueError, TypeError) as error:
+        raise Permanent("not_a_cloudevent", type(error).__name__) from None
+    data = event.get_data()
+    if not isinstance(data, bytes):
+        raise Permanent("not_a_cloudevent", "no data")
+    return data
+
+
+def received_attributes(headers: Mapping[str, str]) -> dict[str, str]:
+    """The message's own attributes among a push request's headers; what cannot travel on is left out."""
+    lowered = {name.lower(): value for name, value in headers.items()}
+    own = {
+        name: value
+        for name, value in lowered.items()
+        if _OF_THE_MESSAGE.fullmatch(name) and _VALUE.fullmatch(value)
+    }
+    return {"content-type": "application/octet-stream", **own}

@@ -1,0 +1,163 @@
+"""The memory: one Firestore document a conversation, for as long as the history lasts (24 h).
+
+`chat_threads/<resource name with _>`:
+    conversation   resource name of the thread, or of the space of a direct message
+    turns          [{role, text, timestamp, question_id, search_query?, sources?}], in order of asking
+    pending        [{question_id, text, timestamp}]: asked, not answered yet
+    updated_at, expired_at
+
+The timestamp of both turns of a question is the time it was asked. Readers do not trust the document:
+anything in it that is not of this shape is passed over.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import ValidationError
+
+from shared.deadline import Deadline
+from shared.envelope import Question, Turn
+from shared.firestore import Fields, change, document_id, expiry
+
+COLLECTION = "chat_threads"
+#: A question that was not answered for this long no longer counts when the next one is rewritten.
+PENDING_COUNTS_FOR = timedelta(minutes=5)
+#: Firestore refuses a document above 1 MiB; the rest is left for field names and index entries.
+MOST_BYTES = 900_000
+#: What a prompt may hold of the history, in characters, newest first: the cost of a turn stays flat.
+PROMPT_CHARACTERS = 8_000
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What was remembered when a question came in: the history without it; was it answered already?"""
+
+    history: tuple[Turn, ...] = ()
+    answered: bool = False
+
+
+class Conversations:
+    """The conversations of one Firestore database; `hours` is how long one is remembered."""
+
+    def __init__(self, client: Any, hours: float) -> None:
+        self._client = client
+        self._keep = timedelta(hours=hours)
+
+    def note_pending(self, question: Question, deadline: Deadline) -> Noted:
+        """Note that a question was asked and return the history it was asked in.
+
+        The same write dedupes: noting a question twice changes nothing. Raises Transient or Permanent.
+        """
+        now = datetime.now(UTC)
+        seen: list[Noted] = []
+
+        def edit(current: Fields | None) -> Fields | None:
+            turns, pending = self._remembered(current, now)
+            seen.append(_noted(turns, pending, question, now))
+            known = {entry["question_id"] for entry in (*turns, *pending)}
+            if question.id in known:
+                return None
+            entry = {"question_id": question.id, "text": question.text, "timestamp": question.asked_at}
+            return self._document(question, turns, [*_counting(pending, now), entry], now)
+
+        change(self._client, self._reference(question), edit, deadline)
+        return seen[-1]
+
+    def save_turn(
+        self, question: Question, answer: str, deadline: Deadline, *, search_query: str, sources: list[str]
+    ) -> None:
+        """Save a question with its answer, once, in order of asking. Raises Transient or Permanent."""
+        now = datetime.now(UTC)
+        asked = {"question_id": question.id, "timestamp": question.asked_at}
+        turn: list[Fields] = [
+            {**asked, "role": "user", "text": question.text},
+            {**asked, "role": "assistant", "text": answer, "search_query": search_query, "sources": sources},
+        ]
+
+        def edit(current: Fields | None) -> Fields | None:
+            turns, pending = self._remembered(current, now)
+            if any(entry["question_id"] == question.id for entry in turns):
+                return None
+            pending = [entry for entry in pending if entry["question_id"] != question.id]
+            ordered = sorted([*turns, *turn], key=lambda entry: entry["timestamp"])
+            return self._document(question, ordered, pending, now)
+
+        change(self._client, self._reference(question), edit, deadline)
+
+    def _reference(self, question: Question) -> Any:
+        return self._client.collection(COLLECTION).document(document_id(question.conversation))
+
+    def _remembered(self, current: Fields | None, now: datetime) -> tuple[list[Fields], list[Fields]]:
+        expired_at = (current or {}).get("expired_at")
+        if current is None or not isinstance(expired_at, datetime) or expired_at <= now:
+            return [], []
+        return _entries(current.get("turns"), "role"), _entries(current.get("pending"))
+
+    def _document(
+        self, question: Question, turns: list[Fields], pending: list[Fields], now: datetime
+    ) -> Fields:
+        return {
+            "conversation": question.conversation,
+            "turns": _fitting(turns),
+            "pending": pending,
+            "updated_at": now,
+            "expired_at": expiry(now, self._keep),
+        }
+
+
+def _entries(value: Any, *needed: str) -> list[Fields]:
+    """The well-formed entries of a list that may hold anything."""
+    fields = {"text": str, "question_id": str, "timestamp": datetime, **dict.fromkeys(needed, str)}
+    return [
+        entry
+        for entry in (value if isinstance(value, list) else [])
+        if isinstance(entry, dict) and all(isinstance(entry.get(name), kind) for name, kind in fields.items())
+    ]
+
+
+def _counting(pending: Iterable[Fields], now: datetime) -> list[Fields]:
+    return [entry for entry in pending if now - entry["timestamp"] < PENDING_COUNTS_FOR]
+
+
+def _noted(turns: list[Fields], pending: list[Fields], question: Question, now: datetime) -> Noted:
+    answered = any(entry["question_id"] == question.id for entry in turns)
+    waiting = [{**entry, "role": "user"} for entry in _counting(pending, now)]
+    others = [entry for entry in (*turns, *waiting) if entry["question_id"] != question.id]
+    history = sorted(filter(None, map(_turn, others)), key=lambda turn: turn.timestamp)
+    return Noted(_newest(history), answered)
+
+
+def _turn(entry: Fields) -> Turn | None:
+    try:
+        return Turn.model_validate({name: entry[name] for name in Turn.model_fields})
+    except ValidationError:
+        return None
+
+
+def _newest(history: list[Turn]) -> tuple[Turn, ...]:
+    kept: list[Turn] = []
+    left = PROMPT_CHARACTERS
+    for turn in reversed(history):
+        left -= len(turn.text)
+        if left < 0 and kept:
+            break
+        kept.append(turn if left >= 0 else turn.model_copy(update={"text": turn.text[:PROMPT_CHARACTERS]}))
+    return tuple(reversed(kept))
+
+
+def _fitting(turns: list[Fields]) -> list[Fields]:
+    """The newest turns that fit into a document, whole questions only: the oldest go first."""
+    size = 0
+    for position in range(len(turns) - 1, -1, -1):
+        size += _bytes(turns[position])
+        if size > MOST_BYTES:
+            oldest_kept = turns[position]["question_id"]
+            return [turn for turn in turns[position + 1 :] if turn["question_id"] != oldest_kept]
+    return turns
+
+
+def _bytes(turn: Fields) -> int:
+    # 200: names, timestamp and role, generously; Firestore counts UTF-8 bytes.
+    return 200 + sum(len(str(value).encode("utf-8", "replace")) for value in turn.values())

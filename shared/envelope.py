@@ -1,0 +1,113 @@
+"""What travels through the pipeline: one question, and what each step has added to it.
+
+Versions: a reader accepts the current version and the one before it, so that the functions need not be
+deployed at the same instant. To change the envelope: raise VERSION, add an upgrade from the version
+before, and add a golden file of the new version to `tests/messages/` (the old ones are never edited).
+"""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shared.errors import Permanent, Transient
+
+VERSION = 1
+#: From the version that is the key to the next one; only VERSION - 1 needs an entry.
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+Language = Literal["en", "ja"]
+ResourceName = Annotated[
+    str, Field(pattern=r"^spaces/[^/\s]+(/(threads|messages)/[^/\s]+)?$", max_length=400)
+]
+
+
+class _Part(BaseModel):
+    # hide_input: an error must not carry what a person wrote into a log.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Turn(_Part):
+    """One utterance of the conversation so far; a pending question has no assistant's turn after it."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    timestamp: datetime
+    question_id: str
+
+
+class Question(_Part):
+    """What was asked, by whom and where.
+
+    `id` is the resource name of the Chat message; `conversation` the resource name whose memory counts (a
+    thread, or the space of a direct message); `thread` where the reply goes (None: not into a thread).
+    """
+
+    id: ResourceName
+    conversation: ResourceName
+    space: ResourceName
+    thread: ResourceName | None = None
+    person: str
+    text: Annotated[str, Field(min_length=1)]
+    language: Language
+    asked_at: datetime
+
+
+class Context(_Part):
+    """A passage that retrieval found. `link` is what a person may open; `distance`: smaller is nearer."""
+
+    id: str
+    title: str
+    text: str
+    uri: str
+    link: str | None = None
+    distance: float
+
+
+class Envelope(_Part):
+    """The payload of every message on `questions`, `queries` and `findings`."""
+
+    version: Literal[1] = 1
+    trace: str
+    question: Question
+    history: tuple[Turn, ...] = ()
+    search_query: str | None = None
+    contexts: tuple[Context, ...] | None = None
+
+    def to_bytes(self) -> bytes:
+        """UTF-8 JSON."""
+        return self.model_dump_json().encode("utf-8")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Envelope":
+        """Open an envelope. Raises Permanent (malformed, retired) or Transient (a newer version)."""
+        raw = _object(data)
+        version = raw.get("version")
+        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+            raise Permanent("envelope_malformed", "no version number")
+        if version > VERSION:
+            raise Transient("envelope_newer", f"version {version}: a deployment is under way")
+        if version < VERSION - 1:
+            raise Permanent("envelope_retired", f"version {version}")
+        try:
+            if version < VERSION:
+                return cls.model_validate(UPGRADES[version](raw))
+            return cls.model_validate_json(data)
+        except ValidationError as error:
+            raise Permanent("envelope_malformed", _where(error)) from None
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Permanent("envelope_malformed", "not JSON") from None
+    if not isinstance(raw, dict):
+        raise Permanent("envelope_malformed", "not a JSON object")
+    return raw
+
+
+def _where(error: ValidationError) -> str:
+    return ", ".join(".".join(map(str, fault["loc"])) + " " + fault["type"] for fault in error.errors()[:3])

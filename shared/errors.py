@@ -1,0 +1,95 @@
+"""The two kinds of failure of a step, told apart by what happens next.
+
+    StepError
+    ├── Permanent   never succeeds: to the dead letters at once, with its reason, and acknowledged
+    └── Transient   may succeed later: 503, Pub/Sub delivers again; exhausted, it becomes a dead letter
+
+A `reason` is a short code (`gemini_blocked`, `not_a_cloudevent`): the same word in the log, in the dead
+letter and in the tests.
+"""
+
+from typing import Any
+
+#: Errors that pass by themselves, by fully qualified name. Names, not classes: each function ships only
+#: the SDKs it needs, so not all of these can be imported.
+_PASSING = {
+    "builtins.ConnectionError",
+    "builtins.TimeoutError",
+    "google.api_core.exceptions.RetryError",
+    "google.auth.exceptions.TransportError",
+    "grpc.RpcError",
+    "httpx.TransportError",
+    "requests.exceptions.ChunkedEncodingError",
+    "requests.exceptions.ConnectionError",
+    "requests.exceptions.Timeout",
+    "urllib3.exceptions.HTTPError",
+}
+_PASSING_CODES = {408, 409, 429, 499, 500, 502, 503, 504}
+
+
+class StepError(Exception):
+    """A failure with a reason code; the text is for operators and never holds what a person wrote."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+
+
+class Permanent(StepError):
+    """Trying again cannot help."""
+
+
+class Transient(StepError):
+    """Trying again may help; `retry_after` is the least wait in seconds that the service asked for."""
+
+    def __init__(self, reason: str, detail: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(reason, detail)
+        self.retry_after = retry_after
+
+
+def classify(error: Exception, service: str) -> StepError:
+    """What a failed call to `service` (`firestore`, `gemini`, `rag`, `chat`, `pubsub`) means for the step.
+
+    HTTP 408, 429 and 5xx, 409 (`ABORTED`), and transport errors of requests, httpx and gRPC are Transient;
+    other HTTP codes are Permanent. An error that is none of these is a fault of our own code or of a
+    library: Transient, because the next deployment may mend it before the attempts are used up.
+    """
+    if isinstance(error, StepError):
+        return error
+    code = _http_code(error)
+    name = type(error).__name__
+    if code is not None and code not in _PASSING_CODES:
+        return Permanent(f"{service}_refused", f"{code} {name}")
+    if code is not None:
+        reason = f"{service}_throttled" if code == 429 else f"{service}_unavailable"
+        return Transient(reason, f"{code} {name}", retry_after=_retry_after(error))
+    if _qualified_names(error) & _PASSING:
+        return Transient(f"{service}_unavailable", name)
+    return Transient("unexpected", f"{name} while calling {service}" if service else name)
+
+
+def in_one_line(error: Exception) -> str:
+    """What went wrong, without anything that a person wrote: foreign messages may quote it."""
+    return str(error) if isinstance(error, StepError) else type(error).__name__
+
+
+def _qualified_names(error: Exception) -> set[str]:
+    return {f"{cls.__module__}.{cls.__qualname__}" for cls in type(error).__mro__}
+
+
+def _http_code(error: Exception) -> int | None:
+    if not _qualified_names(error) & {
+        "google.api_core.exceptions.GoogleAPICallError",
+        "google.genai.errors.APIError",
+    }:
+        return None
+    code: Any = getattr(error, "code", None)
+    return int(code) if isinstance(code, int) else None
+
+
+def _retry_after(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    try:
+        return max(0.0, float(headers.get("Retry-After") or headers.get("retry-after") or ""))
+    except ValueError:  # absent, or an HTTP date: no service here sends one
+        return None

@@ -1,0 +1,47 @@
+"""Failure records: why a step failed, for operators.
+
+A dead letter that Pub/Sub forwards carries no error, no step and a new message id, so each failed attempt
+leaves a record in Firestore: `failures/<question id>.<step>`, with the error, where it came from, how often
+and when. It holds nothing that a person wrote.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.deadline import Deadline
+from shared.errors import StepError
+from shared.firestore import Fields, change, document_id, expiry
+
+COLLECTION = "failures"
+#: As long as the dead letters themselves can be replayed.
+KEEP = timedelta(days=31)
+
+
+class Failures:
+    """The failure records of one Firestore database."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def note(
+        self, question_id: str, step: str, trouble: StepError, stack: list[str], deadline: Deadline
+    ) -> None:
+        """Count one failed attempt of `step`. Raises Transient or Permanent when it cannot be stored."""
+        now = datetime.now(UTC)
+        reference = self._client.collection(COLLECTION).document(f"{document_id(question_id)}.{step}")
+
+        def edit(current: Fields | None) -> Fields:
+            earlier = current or {}
+            return {
+                "question_id": question_id,
+                "step": step,
+                "reason": trouble.reason,
+                "error": str(trouble),
+                "stack": stack,
+                "count": int(earlier.get("count", 0)) + 1,
+                "first_at": earlier.get("first_at", now),
+                "last_at": now,
+                "expired_at": expiry(now, KEEP),
+            }
+
+        change(self._client, reference, edit, deadline, attempts=1)

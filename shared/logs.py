@@ -1,0 +1,83 @@
+"""Structured logs: one JSON object a line, in the shape that Cloud Logging reads from standard output.
+
+Field names: cloud.google.com, "Structured logging", special fields in the message. What a person asked or
+was told is never logged; ids, reasons and durations are.
+"""
+
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+_CONTEXT: ContextVar[dict[str, str]] = ContextVar("log_context", default={})  # noqa: B039 - never mutated
+
+logger = logging.getLogger("threadwise")
+
+
+class _JsonLines(logging.Formatter):
+    def __init__(self, project: str) -> None:
+        super().__init__()
+        self._project = project
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = dict(_CONTEXT.get())
+        trace = fields.pop("trace", "")
+        line: dict[str, Any] = {"severity": record.levelname, "message": record.getMessage(), **fields}
+        if trace.count("-") == 3:
+            line["logging.googleapis.com/trace"] = f"projects/{self._project}/traces/{trace.split('-')[1]}"
+        line.update(getattr(record, "fields", {}))
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def set_up(project: str) -> None:
+    """Write our own logs as JSON lines to standard output; called once, by `main.py`."""
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(_JsonLines(project))
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+
+
+@contextmanager
+def context(**fields: str) -> Iterator[None]:
+    """Add `fields` (step, question, trace) to every line that is logged inside."""
+    token = _CONTEXT.set({**_CONTEXT.get(), **fields})
+    try:
+        yield
+    finally:
+        _CONTEXT.reset(token)
+
+
+def info(message: str, **fields: object) -> None:
+    """Log something worth knowing, with its fields."""
+    logger.info(message, extra={"fields": fields})
+
+
+def warning(message: str, **fields: object) -> None:
+    """Log that the step went on with less than it wanted."""
+    logger.warning(message, extra={"fields": fields})
+
+
+def error(message: str, **fields: object) -> None:
+    """Log that something was not done."""
+    logger.error(message, extra={"fields": fields})
+
+
+def frames(error: BaseException) -> list[str]:
+    """Where an error came from: `file:line function`, innermost last, without any values or messages."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and len(chain) < 5:
+        chain.append(cause)
+    return [
+        f"{type(link).__name__} at {_short(frame.filename)}:{frame.lineno} {frame.name}"
+        for link in reversed(chain)
+        for frame in traceback.extract_tb(link.__traceback__)[-8:]
+    ]
+
+
+def _short(filename: str) -> str:
+    return filename.rsplit("/site-packages/", 1)[-1]

@@ -1,0 +1,169 @@
+"""A step of the pipeline: the one place that decides the fate of a message.
+
+Open the envelope, do the work, publish the follow-up, acknowledge: in this order, so that a process may
+die anywhere and the message comes again. A Permanent failure is acknowledged only after the message is
+safe in the dead letters. To a Pub/Sub push any 4xx means "again", so the only answers are 204 and 503.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, Protocol, TypeVar
+
+from shared import logs
+from shared.cloudevent import Message, data_of, message, received_attributes
+from shared.deadline import Deadline
+from shared.envelope import Envelope
+from shared.errors import Permanent, StepError, Transient, classify, in_one_line
+from shared.failures import Failures
+from shared.outbox import Outbox
+from shared.settings import CommonSettings, read
+
+#: Seconds of the step's deadline that the work may not use: publishing, and recording a failure.
+RESERVE = 8.0
+ACKNOWLEDGED, AGAIN = ("", 204), ("", 503)
+
+
+class Services(Protocol):
+    """What every step asks of the world; a step's own services add to it."""
+
+    @property
+    def outbox(self) -> Outbox: ...
+    @property
+    def failures(self) -> Failures: ...
+
+
+W = TypeVar("W", bound=Services)
+C = TypeVar("C", bound=CommonSettings)
+
+
+@dataclass
+class Step(Generic[W]):
+    """One step: its name, its work, and where the result goes.
+
+    `work` returns the envelope for the next step, or None at the end of the pipeline. `afterwards` is for
+    what may fail and must not delay the next step, such as progress: it runs between publishing and
+    acknowledging, and only logs its failures.
+    """
+
+    name: str
+    seconds: float
+    services: Callable[[], W]
+    work: Callable[[Envelope, W, Deadline], Envelope | None]
+    dead_letter_topic: str
+    publishes_to: str | None = None
+    afterwards: Callable[[Envelope, W, Deadline], None] | None = None
+
+    @cached_property
+    def _services(self) -> W:
+        return self.services()
+
+    def receive(self, headers: Mapping[str, str], body: bytes) -> tuple[str, int]:
+        """Handle one unwrapped push. Returns a body and 204 (done, or parked) or 503 (deliver it again)."""
+        deadline = Deadline(self.seconds)
+        with logs.context(step=self.name):
+            try:
+                envelope = Envelope.from_bytes(data_of(headers, body))
+            except Permanent as trouble:
+                return self._park(headers, body, trouble, deadline)
+            except Transient as trouble:
+                logs.warning("Not understood yet; it will be delivered again", reason=trouble.reason)
+                return AGAIN
+            with logs.context(question=envelope.question.id, trace=envelope.trace):
+                return self._run(envelope, headers, body, deadline)
+
+    def _run(
+        self, envelope: Envelope, headers: Mapping[str, str], body: bytes, deadline: Deadline
+    ) -> tuple[str, int]:
+        started = time.monotonic()
+        try:
+            services = self._services
+            work_deadline = deadline.within(self.seconds - RESERVE)
+            result = self.work(envelope, services, work_deadline)
+            if result is not None:
+                self._pass_on(result, services, deadline)
+        except Exception as error:  # the framework would answer 500 and print what the error says
+            return self._fail(envelope, headers, body, error, deadline)
+        if self.afterwards is not None and result is not None:
+            self._try_afterwards(result, services, work_deadline)
+        logs.info("Step done", seconds=round(time.monotonic() - started, 3))
+        return ACKNOWLEDGED
+
+    def _pass_on(self, envelope: Envelope, services: W, deadline: Deadline) -> None:
+        if self.publishes_to is None:
+            return
+        follow_up = message(
+            envelope.to_bytes(), question_id=envelope.question.id, step=self.name, trace=envelope.trace
+        )
+        services.outbox.send(self.publishes_to, follow_up, deadline)
+
+    def _try_afterwards(self, envelope: Envelope, services: W, deadline: Deadline) -> None:
+        if self.afterwards is None:
+            return
+        try:
+            self.afterwards(envelope, services, deadline)
+        except Exception as error:
+            logs.warning("Progress was not shown", error=in_one_line(error))
+
+    def _fail(
+        self,
+        envelope: Envelope,
+        headers: Mapping[str, str],
+        body: bytes,
+        error: Exception,
+        deadline: Deadline,
+    ) -> tuple[str, int]:
+        trouble = classify(error, "")
+        stack = logs.frames(error)
+        logs.error("Step failed", reason=trouble.reason, error=str(trouble), frames=stack)
+        self._note_failure(envelope.question.id, trouble, stack, deadline)
+        if isinstance(trouble, Permanent):
+            return self._park(headers, body, trouble, deadline)
+        return AGAIN
+
+    def _note_failure(
+        self, question_id: str, trouble: StepError, stack: list[str], deadline: Deadline
+    ) -> None:
+        try:
+            self._services.failures.note(question_id, self.name, trouble, stack, deadline)
+        except Exception as error:
+            logs.error("The failure could not be recorded", error=in_one_line(error))
+
+    def _park(
+        self, headers: Mapping[str, str], body: bytes, trouble: StepError, deadline: Deadline
+    ) -> tuple[str, int]:
+        attributes = {
+            **received_attributes(headers),
+            "dead-letter-step": self.name,
+            "dead-letter-reason": trouble.reason,
+        }
+        try:
+            self._services.outbox.send(self.dead_letter_topic, Message(body, attributes), deadline)
+        except Exception as error:
+            logs.error("Could not be parked; it will be delivered again", error=in_one_line(error))
+            return AGAIN
+        logs.error("Parked in the dead letters", reason=trouble.reason, error=str(trouble))
+        return ACKNOWLEDGED
+
+
+def serve(
+    name: str,
+    settings_class: type[C],
+    open_services: Callable[[C], W],
+    work: Callable[[Envelope, W, Deadline], Envelope | None],
+    *,
+    afterwards: Callable[[Envelope, W, Deadline], None] | None = None,
+) -> Step[W]:
+    """The step of a function's `main.py`: reads the settings now, makes the clients on first use."""
+    settings = read(settings_class)
+    logs.set_up(settings.google_cloud_project)
+    return Step(
+        name=name,
+        seconds=settings.step_seconds,
+        services=lambda: open_services(settings),
+        work=work,
+        dead_letter_topic=settings.dead_letter_topic,
+        publishes_to=settings.publishes_to,
+        afterwards=afterwards,
+    )
