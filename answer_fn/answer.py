@@ -101,7 +101,7 @@ def _save(envelope: Envelope, final: Fields, services: Services, deadline: Deadl
             envelope.question,
             final["plain"],
             deadline.within(WAIT_FOR_MEMORY),
-            search_query=envelope.search_query or envelope.question.text,
+            search_query=final["search_query"],
             sources=[source["id"] for source in final["sources"]],
         )
     except Exception as error:

@@ -16,13 +16,16 @@ LONGEST_ANSWER = 3_600
 def final_of(composed: Composed | None, envelope: Envelope, hours: float) -> Fields:
     """The final message as it is noted in the question's record, so that a redelivery posts the same."""
     question = envelope.question
+    query = envelope.search_query or question.text
     if composed is None:
-        return {"answered": False, "text": text(question.language, "answer", "not_found"), "sources": []}
+        not_found = text(question.language, "answer", "not_found")
+        return {"answered": False, "text": not_found, "search_query": query, "sources": []}
     answer = _fitting(composed.text, question.language)
     return {
         "answered": True,
         "text": answer if _answered_before(envelope) else f"{answer}\n\n_{_hint(envelope, hours)}_",
         "plain": answer,
+        "search_query": query,
         "sources": [vars(source) for source in composed.sources],
     }
 

@@ -10,6 +10,8 @@ import random
 from dataclasses import dataclass
 
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
+#: The functions; `<name>-killed` ends the function's processes every few seconds, in the middle of whatever.
+FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer")
 #: Kinds that every service understands: refused at once, answered late, answered 429, never answered.
 COMMON_KINDS = ("down", "slow", "throttled", "hang")
 #: Kinds that only one service understands.
@@ -17,8 +19,9 @@ OWN_KINDS = {
     "pubsub": ("duplicate", "late"),
     "gemini": ("blocked", "cut-off", "invalid", "empty"),
 }
-NAMES = tuple(
-    f"{service}-{kind}" for service in SERVICES for kind in (*COMMON_KINDS, *OWN_KINDS.get(service, ()))
+NAMES = (
+    *(f"{service}-{kind}" for service in SERVICES for kind in (*COMMON_KINDS, *OWN_KINDS.get(service, ()))),
+    *(f"{function}-killed" for function in FUNCTIONS),
 )
 #: How long a hanging call is held, in seconds: longer than any deadline of a step.
 HANG_SECONDS = 3600.0

@@ -1,6 +1,9 @@
 """What `retrieve_fn` is told by its environment."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import Field, Json
+from pydantic_settings import NoDecode
 
 from shared.settings import CommonSettings, LoopbackEndpoint
 
@@ -17,8 +20,8 @@ class Settings(CommonSettings):
     rag_distance_threshold: float | None = Field(
         default=None, gt=0, description="Passages farther away than this are left out"
     )
-    source_links: dict[str, str] = Field(
-        default_factory=dict,
+    source_links: Annotated[Json[dict[str, str]], NoDecode] = Field(
+        default={},
         description='JSON object: prefix of a source\'s URI → prefix of its link, {"gs://kb/": "https://…/"}',
     )
     step_seconds: float = Field(default=45, gt=10, lt=600, description="Deadline of the step, in seconds")

@@ -6,7 +6,7 @@ before, and add a golden file of the new version to `tests/messages/` (the old o
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -14,9 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shared.errors import Permanent, Transient
 
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+
 VERSION = 1
 #: From the version that is the key to the next one; only VERSION - 1 needs an entry.
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UPGRADES: Mapping[int, Upgrade] = {}
 
 Language = Literal["en", "ja"]
 ResourceName = Annotated[
@@ -84,19 +86,28 @@ class Envelope(_Part):
     def from_bytes(cls, data: bytes) -> "Envelope":
         """Open an envelope. Raises Permanent (malformed, retired) or Transient (a newer version)."""
         raw = _object(data)
-        version = raw.get("version")
-        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-            raise Permanent("envelope_malformed", "no version number")
-        if version > VERSION:
-            raise Transient("envelope_newer", f"version {version}: a deployment is under way")
-        if version < VERSION - 1:
-            raise Permanent("envelope_retired", f"version {version}")
+        current = upgraded(raw)
         try:
-            if version < VERSION:
-                return cls.model_validate(UPGRADES[version](raw))
-            return cls.model_validate_json(data)
+            return cls.model_validate_json(data) if current is raw else cls.model_validate(current)
         except ValidationError as error:
             raise Permanent("envelope_malformed", _where(error)) from None
+
+
+def upgraded(
+    raw: dict[str, Any], *, to: int = VERSION, upgrades: Mapping[int, Upgrade] = UPGRADES
+) -> dict[str, Any]:
+    """`raw` itself if it is of the version `to`, or upgraded if it is of the one before.
+
+    Raises Transient for a newer version and Permanent for an older or missing one.
+    """
+    version = raw.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise Permanent("envelope_malformed", "no version number")
+    if version > to:
+        raise Transient("envelope_newer", f"version {version}: a deployment is under way")
+    if version < to - 1:
+        raise Permanent("envelope_retired", f"version {version}")
+    return raw if version == to else upgrades[version](raw)
 
 
 def _object(data: bytes) -> dict[str, Any]:

@@ -1,0 +1,130 @@
+"""The small cloud: every stand-in on loopback, in one event loop."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from local.chat.page.routes import page_routes
+from local.chat.service import Chat
+from local.faults import Faults
+from local.firestore.service import Firestore
+from local.gemini.service import Gemini
+from local.grpc_server import GrpcServer
+from local.places import HOST, Places
+from local.pubsub.server import PubSub
+from local.rag.index import Index
+from local.rag.service import Rag
+from local.tokens import Signer
+
+KNOWLEDGE = Path(__file__).resolve().parent.parent / "knowledge"
+
+
+class PortTaken(Exception):
+    """Somebody else listens on a port that was asked for."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(f"Port {port} is in use")
+        self.port = port
+
+
+class _Server(uvicorn.Server):
+    """Without signal handlers: the runner decides when to stop."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Cloud:
+    """Pub/Sub, Firestore, RAG Engine, Gemini and Google Chat. `quotas` are Chat's."""
+
+    def __init__(
+        self, places: Places, faults: Faults, *, knowledge: Path = KNOWLEDGE, quotas: bool = True
+    ) -> None:
+        index = Index.from_folder(knowledge)
+        self._places = places
+        self._knowledge = knowledge
+        self._signer = Signer()
+        self._faults = faults
+        self.chat = Chat(places.file("chat.sqlite"), faults, self._signer, quotas=quotas)
+        self._gemini = Gemini(index, faults)
+        self._firestore = Firestore(places.file("firestore.sqlite"))
+        self._pubsub = self._new_pubsub()
+        self._grpc = {
+            "pubsub": GrpcServer("pubsub", self._pubsub.handlers(), faults),
+            "firestore": GrpcServer("firestore", self._firestore.handlers(), faults),
+            "rag": GrpcServer("rag", Rag(index).handlers(), faults),
+        }
+        self._http: asyncio.Task[None] | None = None
+        self._server: _Server | None = None
+
+    async def start(self) -> None:
+        """Listen everywhere. Raises PortTaken."""
+        await self._listen_http()
+        await self._firestore.start()
+        await self._pubsub.start()
+        for service, port in (
+            ("pubsub", self._places.pubsub),
+            ("firestore", self._places.firestore),
+            ("rag", self._places.rag),
+        ):
+            try:
+                await self._grpc[service].start(port)
+            except OSError as error:
+                raise PortTaken(port) from error
+        ingest = self._places.function_url("ingest")
+        await self.chat.start(ingest, ingest)
+
+    async def stop(self) -> None:
+        """Close every port and every file."""
+        await self.chat.stop()
+        await self._pubsub.stop()
+        for server in self._grpc.values():
+            await server.stop()
+        await self._firestore.stop()
+        if self._server is not None and self._http is not None:
+            self._server.should_exit = True
+            await self._http
+
+    async def restart_pubsub(self) -> None:
+        """Stop Pub/Sub and start it anew from its file, as after a crash: no message may be missing."""
+        await self._grpc["pubsub"].stop()
+        await self._pubsub.stop()
+        self._pubsub = self._new_pubsub()
+        self._grpc["pubsub"] = GrpcServer("pubsub", self._pubsub.handlers(), self._faults)
+        await self._pubsub.start()
+        await self._grpc["pubsub"].start(self._places.pubsub)
+
+    def _new_pubsub(self) -> PubSub:
+        return PubSub(self._places.file("pubsub.sqlite"), self._faults, self._signer.mint)
+
+    async def _listen_http(self) -> None:
+        try:
+            listening = socket.create_server((HOST, self._places.http))
+        except OSError as error:
+            raise PortTaken(self._places.http) from error
+        app = Starlette(routes=self._routes())
+        config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        self._server = _Server(config)
+        self._http = asyncio.create_task(self._server.serve(sockets=[listening]))
+        while not self._server.started:  # noqa: ASYNC110 - uvicorn tells it by this flag alone
+            await asyncio.sleep(0.01)
+
+    def _routes(self) -> list[BaseRoute]:
+        article = Route("/knowledge/{path:path}", self._article)
+        return [*self._gemini.routes(), *self.chat.routes(), article, *page_routes()]
+
+    async def _article(self, request: Request) -> Response:
+        """An article of the knowledge base, as the sources' links name it."""
+        path = (self._knowledge / request.path_params["path"]).resolve()
+        if not path.is_relative_to(self._knowledge) or path.suffix != ".md" or not path.is_file():
+            return PlainTextResponse("There is no such article.", status_code=404)
+        return FileResponse(path, media_type="text/plain; charset=utf-8")

@@ -1,0 +1,55 @@
+"""The environment of each function's process, built from nothing: no real project, credentials or proxy."""
+
+import os
+from collections.abc import Mapping
+
+from local.pipeline import DEAD_LETTERS, STEPS
+from local.places import CORPUS, HOST, PROJECT, Places
+
+#: What of a person's own environment the functions may see.
+KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
+
+
+def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, str]:
+    """The variables of one function; with `gemini_key` it asks the real Gemini."""
+    step = next(step for step in STEPS if step.name == name)
+    common = {
+        **{key: os.environ[key] for key in KEPT if key in os.environ},
+        # google-auth looks for credentials in the home folder and on Google's metadata server.
+        "HOME": str(places.logs),
+        "NO_GCE_CHECK": "true",
+        "PYTHONUNBUFFERED": "1",
+        "GOOGLE_CLOUD_PROJECT": PROJECT,
+        "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
+        "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
+        "DEAD_LETTER_TOPIC": DEAD_LETTERS,
+        "CHAT_ENDPOINT": places.url,
+    }
+    given = {"PUBLISHES_TO": step.gives} if step.gives else {}
+    return {**common, **given, **_own(name, places), **_gemini(places, gemini_key)}
+
+
+def own_key(environ: Mapping[str, str]) -> str | None:
+    """The Gemini API key that a person has set, if any."""
+    return environ.get("GEMINI_API_KEY") or None
+
+
+def _own(name: str, places: Places) -> dict[str, str]:
+    if name == "ingest":
+        return {
+            "CHAT_AUDIENCE": places.function_url("ingest"),
+            "CHAT_CERTS_URL": f"{places.url}/certs",
+        }
+    if name == "retrieve":
+        return {
+            "RAG_CORPUS": CORPUS,
+            "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
+            "SOURCE_LINKS": f'{{"gs://threadwise-knowledge/": "{places.url}/knowledge/"}}',
+        }
+    return {}
+
+
+def _gemini(places: Places, gemini_key: str | None) -> dict[str, str]:
+    if gemini_key:
+        return {"GEMINI_API_KEY": gemini_key}
+    return {"GEMINI_API_KEY": "local", "GOOGLE_GEMINI_BASE_URL": places.url}

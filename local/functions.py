@@ -1,0 +1,128 @@
+"""The four functions as processes of their own, served as in production by functions-framework."""
+
+import asyncio
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from local.environment import of_function
+from local.faults import Faults
+from local.pipeline import STEPS
+from local.places import HOST, Places
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Seconds for a function to import its SDKs and listen.
+START_SECONDS = 60.0
+#: Seconds for a function to end by itself when it is asked to.
+STOP_SECONDS = 5.0
+#: How often the supervisor looks, in seconds; a dead function is started again, as Cloud Run would.
+LOOK_EVERY = 0.2
+_PR_SET_PDEATHSIG = 1
+
+
+class FunctionFailed(Exception):
+    """A function ended while it was starting; the text holds the end of its log."""
+
+
+class Functions:
+    """Starts, watches, kills and stops the functions' processes."""
+
+    def __init__(self, places: Places, faults: Faults, gemini_key: str | None) -> None:
+        self._places = places
+        self._faults = faults
+        self._gemini_key = gemini_key
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._watch: asyncio.Task[None] | None = None
+
+    def spawn(self) -> None:
+        """Start all processes, without waiting for them."""
+        self._places.logs.mkdir(parents=True, exist_ok=True)
+        for step in STEPS:
+            self._spawn(step.name)
+
+    async def ready(self) -> None:
+        """Wait until every function listens, then begin to watch. Raises FunctionFailed."""
+        await asyncio.gather(*(self._listening(step.name) for step in STEPS))
+        self._watch = asyncio.create_task(self._supervise())
+
+    def kill(self, name: str) -> None:
+        """End a function's processes at once, in the middle of whatever they do."""
+        _signal_group(self._processes[name], signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Ask all processes to end, and end those that do not."""
+        if self._watch is not None:
+            self._watch.cancel()
+        for process in self._processes.values():
+            _signal_group(process, signal.SIGTERM)
+        for process in self._processes.values():
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                pass
+            finally:
+                _signal_group(process, signal.SIGKILL)
+                process.wait()
+
+    def _spawn(self, name: str) -> None:
+        command = [
+            sys.executable, "-m", "functions_framework",
+            "--source", str(ROOT / f"{name}_fn" / "main.py"), "--target", "main",
+            "--host", HOST, "--port", str(self._places.functions[name]),
+        ]  # fmt: skip
+        with self._log(name).open("ab") as log:
+            self._processes[name] = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=of_function(name, self._places, self._gemini_key),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                # A group of its own: Ctrl-C is for the runner, which then stops the functions in order.
+                start_new_session=True,
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
+            )
+
+    def _log(self, name: str) -> Path:
+        return self._places.logs / f"{name}.log"
+
+    async def _listening(self, name: str) -> None:
+        for _ in range(int(START_SECONDS / 0.02)):
+            if self._processes[name].poll() is not None:
+                lines = self._log(name).read_text(errors="replace").splitlines()[-8:]
+                raise FunctionFailed(f"{name}_fn could not start:\n  " + "\n  ".join(lines))
+            try:
+                _, writer = await asyncio.open_connection(HOST, self._places.functions[name])
+            except OSError:
+                await asyncio.sleep(0.02)
+                continue
+            writer.close()
+            return
+        raise FunctionFailed(f"{name}_fn does not listen after {START_SECONDS:.0f} s; see {self._log(name)}")
+
+    async def _supervise(self) -> None:
+        loop = asyncio.get_running_loop()
+        next_kill = dict.fromkeys((step.name for step in STEPS), 0.0)
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            for name, process in list(self._processes.items()):
+                if process.poll() is not None:
+                    self._spawn(name)
+                elif loop.time() >= next_kill[name] and (fault := self._faults.drawn(f"{name}-killed")):
+                    next_kill[name] = loop.time() + fault.seconds
+                    self.kill(name)
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):  # already gone
+        return
+
+
+def _die_with_parent() -> None:
+    """Even a runner that was killed leaves no function behind (Linux)."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,31 @@
+"""The pipeline as a table: which function takes what, and where it passes it on."""
+
+from dataclasses import dataclass
+
+DEAD_LETTERS = "dead-letters"
+#: Pub/Sub's least; a permanent failure does not wait for it, the function parks the message itself.
+DELIVERY_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """One function. `takes` and `gives` are topics; `ack_deadline` (seconds) exceeds the step's deadline."""
+
+    name: str
+    takes: str | None
+    gives: str | None
+    ack_deadline: int = 60
+
+    @property
+    def subscription(self) -> str:
+        """The name of its push subscription."""
+        return f"{self.takes}-push"
+
+
+STEPS = (
+    Step("ingest", takes=None, gives="questions"),
+    Step("reformulate", takes="questions", gives="queries"),
+    Step("retrieve", takes="queries", gives="findings"),
+    Step("answer", takes="findings", gives=None, ack_deadline=150),
+)
+TOPICS = (*(step.takes for step in STEPS if step.takes), DEAD_LETTERS)

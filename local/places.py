@@ -1,0 +1,45 @@
+"""Where everything is on this machine: ports on loopback, and files below the state folder."""
+
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from local.pipeline import STEPS
+
+HOST = "127.0.0.1"
+PROJECT = "threadwise-local"
+CORPUS = f"projects/{PROJECT}/locations/local/ragCorpora/local"
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class Places:
+    """The addresses of one small cloud and its functions. `state` None: nothing is kept."""
+
+    state: Path | None
+    logs: Path
+    http: int
+    pubsub: int = field(default_factory=free_port)
+    firestore: int = field(default_factory=free_port)
+    rag: int = field(default_factory=free_port)
+    functions: dict[str, int] = field(default_factory=lambda: {step.name: free_port() for step in STEPS})
+
+    @property
+    def url(self) -> str:
+        """The page, Google Chat's API, Gemini's API and the certificates."""
+        return f"http://{HOST}:{self.http}"
+
+    def function_url(self, name: str) -> str:
+        """Where a function is called."""
+        return f"http://{HOST}:{self.functions[name]}/"
+
+    def file(self, name: str) -> Path | None:
+        """A file of the state folder, if state is kept."""
+        return self.state / name if self.state else None

@@ -1,0 +1,103 @@
+"""From the model's answer to Chat: nothing that was not retrieved, no foreign links, no mentions."""
+
+import pytest
+
+from answer_fn.compose import compose
+from answer_fn.prompts import RagAnswer
+from tests.factories import context
+
+CONTEXTS = (
+    context(id="a", title="VPN", uri="gs://kb/vpn.md", text="Open https://portal.example/vpn and sign in."),
+    context(id="b", title="MFA", uri="gs://kb/mfa.md", text="Use the app.", link="https://kb.example/mfa"),
+    context(id="c", title="VPN", uri="gs://kb/vpn.md", text="It takes an hour."),
+)
+
+
+def composed(text: str, sources: list[int] | None = None, *, answered: bool = True) -> tuple[str, list[str]]:
+    """The text and the titles of the sources, in order."""
+    result = compose(RagAnswer(answer=text, sources=sources or [], answered=answered), CONTEXTS)
+    assert result is not None
+    return result.text, [f"[{source.number}] {source.title}" for source in result.sources]
+
+
+def nothing(text: str, sources: list[int] | None = None, *, answered: bool = True) -> bool:
+    return compose(RagAnswer(answer=text, sources=sources or [], answered=answered), CONTEXTS) is None
+
+
+def test_cited_sources_are_listed_in_the_order_they_are_cited() -> None:
+    text, sources = composed("Use the app [2]. Then sign in [1].")
+
+    assert text == "Use the app [1]. Then sign in [2]."
+    assert sources == ["[1] MFA", "[2] VPN"]
+
+
+def test_passages_of_one_document_are_one_source() -> None:
+    text, sources = composed("Sign in [1]. It takes an hour [3].")
+
+    assert text == "Sign in [1]. It takes an hour [1]."
+    assert sources == ["[1] VPN"]
+
+
+def test_a_group_of_citations_is_taken_apart() -> None:
+    text, sources = composed("Both [1, 2] and [1、3].")
+
+    assert text == "Both [1] [2] and [1]."
+    assert sources == ["[1] VPN", "[2] MFA"]
+
+
+def test_a_citation_of_what_was_not_retrieved_is_dropped() -> None:
+    assert composed("Sign in [1]. Trust me [9].") == ("Sign in [1]. Trust me.", ["[1] VPN"])
+
+
+@pytest.mark.parametrize(
+    "text, sources, answered",
+    [
+        ("I do not know.", [], True),
+        ("Trust me [9].", [9], True),
+        ("Trust me [0].", [0], True),
+        ("", [1], True),
+        ("  ", [1], True),
+        ("The sources say nothing about this [1].", [1], False),
+    ],
+)
+def test_without_a_retrieved_source_it_is_no_answer(text: str, sources: list[int], answered: bool) -> None:
+    assert nothing(text, sources, answered=answered)
+
+
+def test_a_source_named_beside_the_text_counts() -> None:
+    assert composed("Sign in.", [1])[1] == ["[1] VPN"]
+
+
+def test_links_of_the_sources_stay() -> None:
+    text, _ = composed("Open https://portal.example/vpn. See [MFA](https://kb.example/mfa) [1].")
+
+    assert text == "Open https://portal.example/vpn. See [MFA](https://kb.example/mfa) [1]."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Open [the portal](https://evil.example/login) [1].",
+        "Open the portal https://evil.example/login [1].",
+        "Open the portal <https://evil.example> [1].",
+        "Open the portal ![x](https://evil.example/pixel.png?q=secret) [1].",
+        "Open the portal [a]( https://evil.example 'title') [1].",
+        "Open the portal HTTPS://EVIL.EXAMPLE/ [1].",
+        "Open the portal https://portal.example/vpn@evil.example [1].",
+        "Open the portal [x](javascript:alert(1)) [1].",
+    ],
+)
+def test_foreign_links_go(text: str) -> None:
+    said, _ = composed(text)
+
+    assert "evil" not in said.lower()
+    assert "javascript" not in said
+    assert "the portal" in said
+
+
+@pytest.mark.parametrize("mention", ["<users/all>", "<users/123>", "< users/all>", "<USERS/all>"])
+def test_nobody_is_mentioned(mention: str) -> None:
+    text, _ = composed(f"Hello {mention}, sign in [1].")
+
+    assert "<" not in text
+    assert "users/" in text.lower()

@@ -1,0 +1,118 @@
+"""Rewriting: a follow-up stands alone afterwards, and nothing stops the question."""
+
+from typing import Any
+
+import pytest
+
+from reformulate_fn.reformulate import Services, cleaned, reformulate, show_query
+from reformulate_fn.services import open_services
+from reformulate_fn.settings import Settings
+from shared.deadline import Deadline
+from shared.envelope import Envelope
+from tests.conftest import SmallCloud
+from tests.factories import envelope, question, turn
+
+VPN = (
+    turn("user", "How do I configure the VPN on Windows?"),
+    turn("assistant", "Install the StarGate client for the VPN and sign in [1]."),
+)
+
+
+@pytest.fixture(scope="module")
+def services(small_cloud: SmallCloud) -> Services:
+    return open_services(Settings(chat_endpoint=small_cloud.places.url))
+
+
+def asking(text: str, **fields: Any) -> Envelope:
+    return envelope(question=question(text=text), **fields)
+
+
+def search_query(sent: Envelope, services: Services) -> str:
+    query = reformulate(sent, services, Deadline(30)).search_query
+    assert query is not None
+    return query
+
+
+def test_a_follow_up_is_rewritten_so_that_it_names_the_topic(services: Services) -> None:
+    query = search_query(asking("Can you explain that in more detail?", history=VPN), services)
+
+    assert "VPN" in query
+
+
+def test_the_person_s_own_words_stay(services: Services) -> None:
+    sent = asking("Can you explain that in more detail?", history=VPN)
+
+    assert reformulate(sent, services, Deadline(30)).question == sent.question
+
+
+def test_without_history_no_model_is_asked(services: Services, faults: Any) -> None:
+    faults.switch_on("gemini-down")
+    before = faults.hits.get("gemini-down", 0)
+
+    assert search_query(asking("Can you explain?"), services) == "Can you explain?"
+    assert faults.hits.get("gemini-down", 0) == before
+
+
+@pytest.mark.parametrize("fault", ["gemini-down", "gemini-throttled", "gemini-blocked", "gemini-empty"])
+def test_when_rewriting_fails_the_question_itself_is_searched_for(
+    services: Services, faults: Any, fault: str
+) -> None:
+    faults.switch_on(fault)
+
+    assert search_query(asking("And on a Mac?", history=VPN), services) == "And on a Mac?"
+    assert faults.hits[fault] >= 1
+
+
+def test_a_model_that_hangs_costs_a_bounded_time(services: Services, faults: Any) -> None:
+    faults.switch_on("gemini-hang")
+    deadline = Deadline(1.5)
+
+    assert reformulate(asking("And on a Mac?", history=VPN), services, deadline).search_query == "And on a Mac?"
+
+
+@pytest.mark.parametrize(
+    "output, query",
+    [
+        ("How do I configure the VPN on a Mac?", "How do I configure the VPN on a Mac?"),
+        ('  "How do I configure the VPN?"\n', "How do I configure the VPN?"),
+        ("「VPNの設定方法は？」", "VPNの設定方法は？"),
+        ("Rewritten question: How do I configure the VPN?", "How do I configure the VPN?"),
+        ("Here is the standalone question: “VPN on a Mac?”", "VPN on a Mac?"),
+        ("書き換え後の質問：VPNの設定方法は？", "VPNの設定方法は？"),
+        ("What does error E305: device refused mean?", "What does error E305: device refused mean?"),
+        ("`VPN`", "VPN"),
+    ],
+)
+def test_labels_and_quotes_are_taken_off(output: str, query: str) -> None:
+    assert cleaned(output) == query
+
+
+@pytest.mark.parametrize("output", ["", "  ", '""', "one line\nand another", "Question:\n\nVPN?"])
+def test_anything_but_one_line_is_no_rewrite(output: str) -> None:
+    with pytest.raises(ValueError, match="line"):
+        cleaned(output)
+
+
+def test_the_query_is_shown_in_the_card(services: Services, small_cloud: SmallCloud) -> None:
+    sent = asking("And on a Mac?")
+    services.chat.put_final(sent.question, services_card(), Deadline(5))
+
+    show_query(sent.model_copy(update={"search_query": "VPN on a Mac"}), services, Deadline(5))
+
+    assert "VPN on a Mac" in shown(sent, small_cloud)
+
+
+def services_card() -> Any:
+    from shared.cards import progress
+
+    return progress("en")
+
+
+def shown(sent: Envelope, small_cloud: SmallCloud) -> str:
+    """The question's message as JSON."""
+    import httpx
+
+    from shared.chat import message_id
+
+    name = f"{sent.question.space}/messages/{message_id(sent.question.id)}"
+    return httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).text

@@ -1,0 +1,188 @@
+"""The Step decides the fate of a message; each test is one fate."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from shared.deadline import Deadline
+from shared.envelope import Envelope
+from shared.errors import Permanent, Transient
+from shared.failures import COLLECTION, Failures
+from shared.firestore import document_id
+from shared.outbox import Outbox
+from shared.step import Step
+from tests.factories import envelope, push
+
+
+@dataclass(frozen=True)
+class Services:
+    """Real ones, on the stand-ins."""
+
+    outbox: Outbox
+    failures: Failures
+
+
+def passes_on(sent: Envelope, services: Services, deadline: Deadline) -> Envelope:
+    return sent.model_copy(update={"search_query": "found"})
+
+
+def raises(error: Exception) -> Any:
+    def work(sent: Envelope, services: Services, deadline: Deadline) -> Envelope:
+        raise error
+
+    return work
+
+
+@pytest.fixture
+def make_step(outbox: Outbox, firestore: Any) -> Any:
+    def make(work: Any, **options: Any) -> Step[Services]:
+        settings: dict[str, Any] = {
+            "name": "reformulate",
+            "seconds": 20,
+            "services": lambda: Services(outbox, Failures(firestore)),
+            "dead_letter_topic": "dead-letters",
+            "publishes_to": "queries",
+        }
+        return Step(work=work, **{**settings, **options})
+
+    return make
+
+
+def test_the_follow_up_is_published_and_the_message_acknowledged(make_step: Any, inbox: Any) -> None:
+    queries = inbox("queries")
+    sent = envelope()
+
+    assert make_step(passes_on).receive(*push(sent)) == ("", 204)
+    [published] = queries.messages()
+    assert Envelope.from_bytes(published.data).search_query == "found"
+    assert published.attributes["ce-source"] == "//threadwise/reformulate"
+
+
+def test_a_redelivered_message_yields_the_same_follow_up_id(make_step: Any, inbox: Any) -> None:
+    queries = inbox("queries")
+    sent = push(envelope())
+    step = make_step(passes_on)
+
+    step.receive(*sent)
+    step.receive(*sent)
+
+    first, second = queries.messages(2)
+    assert first.attributes["ce-id"] == second.attributes["ce-id"]
+
+
+def test_it_is_not_acknowledged_before_the_follow_up_is_stored(
+    make_step: Any, inbox: Any, faults: Any
+) -> None:
+    faults.switch_on("pubsub-down")
+
+    assert make_step(passes_on).receive(*push(envelope())) == ("", 503)
+
+
+def test_a_permanent_failure_is_parked_with_its_reason_and_acknowledged(make_step: Any, inbox: Any) -> None:
+    dead_letters = inbox("dead-letters")
+    headers, body = push(envelope())
+
+    answer = make_step(raises(Permanent("gemini_blocked", "SAFETY"))).receive(headers, body)
+
+    [parked] = dead_letters.messages()
+    assert answer == ("", 204)
+    assert parked.data == body
+    assert parked.attributes["ce-id"] == headers["Ce-Id"]
+    assert parked.attributes["dead-letter-step"] == "reformulate"
+    assert parked.attributes["dead-letter-reason"] == "gemini_blocked"
+
+
+def test_a_permanent_failure_that_cannot_be_parked_comes_again(make_step: Any, faults: Any) -> None:
+    faults.switch_on("pubsub-down")
+
+    assert make_step(raises(Permanent("gemini_blocked"))).receive(*push(envelope())) == ("", 503)
+
+
+def test_a_transient_failure_comes_again_and_is_not_parked(make_step: Any, inbox: Any) -> None:
+    dead_letters = inbox("dead-letters")
+
+    assert make_step(raises(Transient("rag_unavailable"))).receive(*push(envelope())) == ("", 503)
+    assert dead_letters.is_empty()
+
+
+def test_every_failed_attempt_is_counted_with_its_error_and_place(make_step: Any, firestore: Any) -> None:
+    sent = envelope()
+    step = make_step(raises(Transient("rag_unavailable", "503 ServiceUnavailable")))
+
+    step.receive(*push(sent))
+    step.receive(*push(sent))
+
+    record = firestore.document(f"{COLLECTION}/{document_id(sent.question.id)}.reformulate").get().to_dict()
+    assert record["count"] == 2
+    assert record["reason"] == "rag_unavailable"
+    assert record["error"] == "rag_unavailable: 503 ServiceUnavailable"
+    assert any("test_step.py" in frame for frame in record["stack"])
+    assert record["first_at"] <= record["last_at"] < record["expired_at"]
+
+
+def test_a_failure_that_cannot_be_recorded_is_still_a_failure(make_step: Any, faults: Any) -> None:
+    faults.switch_on("firestore-down")
+
+    assert make_step(raises(Transient("rag_unavailable"))).receive(*push(envelope())) == ("", 503)
+
+
+@pytest.mark.parametrize("body", [b"", b"not json", b'{"version": 1}', b"\xff"])
+def test_what_cannot_be_opened_is_parked_as_it_is(make_step: Any, inbox: Any, body: bytes) -> None:
+    dead_letters = inbox("dead-letters")
+
+    answer = make_step(passes_on).receive({"User-Agent": "APIs-Google"}, body)
+
+    [parked] = dead_letters.messages()
+    assert answer == ("", 204)
+    assert parked.data == body
+    assert parked.attributes["dead-letter-reason"] == "not_a_cloudevent"
+
+
+def test_a_newer_envelope_waits_for_its_deployment(make_step: Any, inbox: Any) -> None:
+    dead_letters = inbox("dead-letters")
+    headers, body = push(envelope())
+    newer = json.dumps({**json.loads(body), "version": 99}).encode()
+
+    assert make_step(passes_on).receive(headers, newer) == ("", 503)
+    assert dead_letters.is_empty()
+
+
+def test_no_exception_leaves_the_step_and_none_of_its_words_is_logged(
+    make_step: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answer = make_step(raises(ValueError("the password is hunter2"))).receive(*push(envelope()))
+
+    assert answer == ("", 503)
+    assert "hunter2" not in "".join(capfd.readouterr())
+
+
+def test_services_that_cannot_be_made_are_a_transient_failure(make_step: Any) -> None:
+    def broken() -> Services:
+        raise OSError("no credentials")
+
+    assert make_step(passes_on, services=broken).receive(*push(envelope())) == ("", 503)
+
+
+def test_what_comes_afterwards_runs_after_publishing_and_may_fail(make_step: Any, inbox: Any) -> None:
+    queries = inbox("queries")
+    seen: list[bool] = []
+
+    def afterwards(sent: Envelope, services: Services, deadline: Deadline) -> None:
+        seen.append(bool(queries.messages()))
+        raise TimeoutError("the card is slow")
+
+    assert make_step(passes_on, afterwards=afterwards).receive(*push(envelope())) == ("", 204)
+    assert seen == [True]
+
+
+def test_the_work_leaves_time_for_publishing(make_step: Any) -> None:
+    left: list[float] = []
+
+    def work(sent: Envelope, services: Services, deadline: Deadline) -> None:
+        left.append(deadline.remaining)
+
+    make_step(work, seconds=20).receive(*push(envelope()))
+
+    assert 11 < left[0] <= 12
