@@ -1,0 +1,45 @@
+"""A message's text as HTML that is safe to put into the page."""
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+MARKDOWN = "MARKUP_SYNTAX_MARKDOWN"
+
+
+def text_html(message: dict[str, Any]) -> str:
+    """The text of a Message as HTML: Markdown where it says so, else as it is, with its line breaks."""
+    text = message.get("text", "")
+    if message.get("markupSyntax") == MARKDOWN:
+        rendered: str = _markdown.render(text)
+        return rendered
+    return html.escape(text).replace("\n", "<br>\n")
+
+
+def _is_web_link(url: str) -> bool:
+    return url.lower().startswith(("https://", "http://"))
+
+
+def _open_link(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    tokens[index].attrSet("target", "_blank")
+    tokens[index].attrSet("rel", "noopener")
+    return renderer.renderToken(tokens, index, options, env)
+
+
+def _renderer() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark", {"html": False, "linkify": False})
+    # An image would be fetched from wherever the text says.
+    markdown.enable("strikethrough").disable("image")
+    markdown.validateLink = _is_web_link  # type: ignore[method-assign]
+    markdown.add_render_rule("link_open", _open_link)
+    return markdown
+
+
+_markdown = _renderer()

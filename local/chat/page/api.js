@@ -1,0 +1,70 @@
+// What the page asks of the Chat stand-in, and the stream of changes it listens to.
+
+const ANSWER_MS = 15_000;
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 8_000;
+
+/** The JSON answer to a GET. Throws an Error with the server's own words, or none when it cannot be reached. */
+export function get(path) {
+  return ask(path, {});
+}
+
+/** The JSON answer to a POST of `body`. Throws as get() does. */
+export function post(path, body) {
+  const headers = { "Content-Type": "application/json" };
+  return ask(path, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+async function ask(path, options) {
+  let response;
+  try {
+    response = await fetch(path, { ...options, signal: AbortSignal.timeout(ANSWER_MS) });
+  } catch {
+    throw new Error("");
+  }
+  const answer = await response.json().catch(() => null);
+  if (!response.ok) throw new Error(answer?.error?.message ?? `${response.status} ${response.statusText}`);
+  return answer;
+}
+
+/**
+ * Follow the server for as long as the page is open: `loaded(state)` after every (re)connection,
+ * `changed(event)` for each change after it, `lost()` when the connection breaks.
+ */
+export function follow({ loaded, changed, lost }) {
+  let delay = FIRST_RETRY_MS;
+
+  function connect() {
+    const source = new EventSource("/page/events");
+    let overtaking = []; // changes that arrive before the state they belong on top of
+    source.onopen = async () => {
+      try {
+        loaded(await get("/page/state"));
+      } catch {
+        retry();
+        return;
+      }
+      overtaking.forEach(changed);
+      overtaking = null;
+      delay = FIRST_RETRY_MS;
+    };
+    source.onmessage = ({ data }) => {
+      const change = JSON.parse(data);
+      if (overtaking) overtaking.push(change);
+      else changed(change);
+    };
+    source.onerror = retry;
+
+    // Not the browser's own reconnection: it gives up for good on a refused answer, and it would not reload the state.
+    function retry() {
+      if (source.onerror === null) return;
+      source.onerror = null;
+      source.close();
+      lost();
+      setTimeout(connect, delay);
+      delay = Math.min(delay * 2, LAST_RETRY_MS);
+    }
+  }
+
+  connect();
+}

@@ -1,0 +1,114 @@
+// What the page knows: the conversations as the server tells them, and where the person is in them.
+
+/** The state of the page. `onChange` runs once after any number of changes in one go. */
+export class State {
+  spaces = [];
+  people = [];
+  bot = { name: "", displayName: "threadwise" };
+  model = "";
+  space = null;
+  person = null;
+  openThread = null;
+  connected = true;
+  messages = new Map();
+  unanswered = new Set();
+  unread = new Set();
+  expanded = new Set();
+  #onChange;
+  #scheduled = false;
+
+  constructor(onChange) {
+    this.#onChange = onChange;
+  }
+
+  /** Change fields of the state. */
+  set(fields) {
+    Object.assign(this, fields);
+    this.changed();
+  }
+
+  /** Have the page drawn anew. */
+  changed() {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#onChange(this);
+    });
+  }
+
+  /** Take over what the server says (after a connection): its word replaces everything but where the person is. */
+  load({ spaces, people, bot, model, messages }) {
+    const known = new Map(messages.map((message) => [message.name, message]));
+    this.set({ spaces, people, bot, model, messages: known, connected: true });
+    if (!people.some(({ name }) => name === this.person)) this.person = people[0]?.name ?? null;
+    this.#stayInReach();
+  }
+
+  /** Apply one change the server told. */
+  apply({ kind, message }) {
+    if (kind === "deleted") this.messages.delete(message.name);
+    else if (kind === "not_responding") this.unanswered.add(message.name);
+    else this.#put(message);
+    if (kind === "created" && message.space.name !== this.space) this.unread.add(message.space.name);
+    this.changed();
+  }
+
+  #put(message) {
+    const known = this.messages.get(message.name);
+    if (!known || changedAt(known) <= changedAt(message)) this.messages.set(message.name, message);
+  }
+
+  /** Be another person. */
+  become(person) {
+    this.set({ person });
+    this.#stayInReach();
+  }
+
+  /** Go to a space. */
+  enter(space) {
+    this.unread.delete(space);
+    this.set({ space, openThread: null });
+  }
+
+  /** The spaces this person is in: everyone's, and their own direct message. */
+  get reachable() {
+    return this.spaces.filter(({ person }) => !person || person === this.person);
+  }
+
+  /** The space shown, or undefined before the first load. */
+  get current() {
+    return this.spaces.find(({ name }) => name === this.space);
+  }
+
+  #stayInReach() {
+    if (this.reachable.some(({ name }) => name === this.space)) return;
+    const wasDirect = isDirect(this.current);
+    const next = this.reachable.find((space) => wasDirect && isDirect(space)) ?? this.reachable[0];
+    if (next) this.enter(next.name);
+  }
+
+  /** The threads of the space shown, oldest first: `{thread, root: Message|null, replies: Message[]}`. */
+  get topics() {
+    const here = [...this.messages.values()].filter(({ space }) => space.name === this.space);
+    here.sort((one, other) => Date.parse(one.createTime) - Date.parse(other.createTime));
+    const topics = new Map();
+    for (const message of here) {
+      const thread = message.thread?.name ?? message.name;
+      if (!topics.has(thread)) topics.set(thread, { thread, root: null, replies: [] });
+      const topic = topics.get(thread);
+      if (message.threadReply || topic.root) topic.replies.push(message);
+      else topic.root = message;
+    }
+    return [...topics.values()];
+  }
+}
+
+/** Whether a space is a direct message with the bot. */
+export function isDirect(space) {
+  return space?.spaceType === "DIRECT_MESSAGE";
+}
+
+function changedAt(message) {
+  return Date.parse(message.lastUpdateTime ?? message.createTime);
+}

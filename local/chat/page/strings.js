@@ -1,0 +1,147 @@
+// The words of the page, in English and Japanese.
+
+const WORDS = {
+  en: {
+    addMention: "Mention @{bot}",
+    app: "App",
+    ask: "Ask a question",
+    cancel: "Cancel",
+    conversations: "Conversations",
+    delete: "Delete",
+    deleteMessage: "Delete message",
+    deleteQuestion: "Delete this message for everyone?",
+    deletedRoot: "This message was deleted",
+    directHint: "Direct message: every message goes to {bot}",
+    directMessages: "Direct messages",
+    dismiss: "Dismiss",
+    earlier: "Show {count} earlier replies",
+    edited: "Edited",
+    emptyText: "Ask about IT support, then follow up in the thread: {bot} remembers the conversation for 24 hours.",
+    emptyTitle: "Ask {bot}",
+    faults: "Faults",
+    faultsHint: "Break something on purpose and see what the bot does.",
+    faultsOff: "Switch all off",
+    inert: "This button does nothing here",
+    language: "Language",
+    latest: "Latest messages",
+    lost: "Connection lost. Trying to reconnect…",
+    menu: "Conversations",
+    newMessages: "new messages",
+    notDone: "That did not work: {reason}",
+    notResponding: "{bot} is not responding",
+    notSent: "Not sent: {reason}",
+    person: "You are",
+    removeMention: "Do not mention {bot}",
+    reply: "Reply",
+    replyPlaceholder: "Reply in this thread",
+    send: "Send",
+    showLess: "Show less",
+    showMore: "Show more",
+    spaceHint: "Space: mention @{bot} to get an answer",
+    spaces: "Spaces",
+    stream: "Messages",
+    suggestions: ["How do I configure the VPN?", "I forgot my password. What should I do?", "My laptop cannot join the office Wi-Fi"],
+    theme: "Dark mode",
+    thread: "Thread: {text}",
+    today: "Today",
+    unreachable: "The server cannot be reached",
+    unsupported: "This page cannot show “{widget}”",
+    writeToPeople: "Write to the others",
+    yesterday: "Yesterday",
+  },
+  ja: {
+    addMention: "@{bot} をメンション",
+    app: "アプリ",
+    ask: "質問を入力",
+    cancel: "キャンセル",
+    conversations: "会話",
+    delete: "削除",
+    deleteMessage: "メッセージを削除",
+    deleteQuestion: "このメッセージを全員から削除しますか？",
+    deletedRoot: "このメッセージは削除されました",
+    directHint: "ダイレクトメッセージ：すべて {bot} に届きます",
+    directMessages: "ダイレクトメッセージ",
+    dismiss: "閉じる",
+    earlier: "以前の返信 {count} 件を表示",
+    edited: "編集済み",
+    emptyText: "IT サポートについて質問し、続きはスレッドで聞いてください。{bot} は会話を 24 時間覚えています。",
+    emptyTitle: "{bot} に質問する",
+    faults: "障害",
+    faultsHint: "わざと障害を起こして、ボットの動きを確かめられます。",
+    faultsOff: "すべてオフにする",
+    inert: "ここではこのボタンは動作しません",
+    language: "言語",
+    latest: "最新のメッセージ",
+    lost: "接続が切れました。再接続しています…",
+    menu: "会話",
+    newMessages: "新着メッセージ",
+    notDone: "実行できませんでした：{reason}",
+    notResponding: "{bot} が応答していません",
+    notSent: "送信できませんでした：{reason}",
+    person: "あなた",
+    removeMention: "{bot} をメンションしない",
+    reply: "返信",
+    replyPlaceholder: "このスレッドに返信",
+    send: "送信",
+    showLess: "折りたたむ",
+    showMore: "もっと見る",
+    spaceHint: "スペース：@{bot} をメンションすると回答します",
+    spaces: "スペース",
+    stream: "メッセージ",
+    suggestions: ["VPNの設定方法を教えて", "パスワードを忘れました。どうすればいいですか？", "ノートPCが社内Wi-Fiにつながりません"],
+    theme: "ダークモード",
+    thread: "スレッド：{text}",
+    today: "今日",
+    unreachable: "サーバーに接続できません",
+    unsupported: "このページでは「{widget}」を表示できません",
+    writeToPeople: "メンバーへのメッセージを入力",
+    yesterday: "昨日",
+  },
+};
+
+let language = "en";
+
+/** Speak `en` or `ja` from now on. */
+export function speak(wanted) {
+  language = wanted in WORDS ? wanted : "en";
+  document.documentElement.lang = language;
+}
+
+/** The language spoken: `en` or `ja`. */
+export function spoken() {
+  return language;
+}
+
+/** The words for `key`, with `{name}` filled in from `values`. */
+export function say(key, values = {}) {
+  const words = WORDS[language][key];
+  return typeof words === "string" ? words.replace(/\{(\w+)\}/g, (_, name) => values[name]) : words;
+}
+
+/** Fill in the words of everything under `root` that is marked with `data-text` or `data-label`. */
+export function localise(root, values) {
+  for (const element of root.querySelectorAll("[data-text]")) {
+    element.textContent = say(element.dataset.text, values);
+  }
+  for (const element of root.querySelectorAll("[data-label]")) {
+    const words = say(element.dataset.label, values);
+    element.setAttribute("aria-label", words);
+    if (element.nodeName === "BUTTON") element.title = words;
+    if (element.nodeName === "TEXTAREA") element.placeholder = words;
+  }
+}
+
+/** The time of day of an RFC 3339 time, in the language spoken. */
+export function timeOfDay(time) {
+  return new Date(time).toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" });
+}
+
+/** The day of an RFC 3339 time: today, yesterday or the date. */
+export function dayOf(time) {
+  const day = new Date(time);
+  const yesterday = new Date();
+  yesterday.setDate(yesterday.getDate() - 1);
+  if (day.toDateString() === new Date().toDateString()) return say("today");
+  if (day.toDateString() === yesterday.toDateString()) return say("yesterday");
+  return day.toLocaleDateString(language, { weekday: "long", month: "long", day: "numeric" });
+}

@@ -1,0 +1,132 @@
+"""Messages and threads in SQLite; every write numbers the message anew, so a page can ask what changed."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS messages (
+    name TEXT PRIMARY KEY,
+    space TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    client_id TEXT,
+    request_id TEXT,
+    body TEXT NOT NULL,
+    deleted INTEGER NOT NULL DEFAULT 0,
+    unanswered INTEGER NOT NULL DEFAULT 0,
+    created INTEGER NOT NULL,
+    changed INTEGER NOT NULL,
+    UNIQUE (space, client_id),
+    UNIQUE (space, request_id)
+);
+CREATE INDEX IF NOT EXISTS by_thread ON messages (thread);
+CREATE INDEX IF NOT EXISTS by_change ON messages (changed);
+CREATE TABLE IF NOT EXISTS thread_keys (
+    space TEXT NOT NULL, thread_key TEXT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (space, thread_key)
+);
+"""
+COLUMNS = "body, deleted, unanswered, created, changed"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A message (REST JSON, enums by name) and its fate: `created` and `changed` count the store's writes."""
+
+    message: Json
+    deleted: bool
+    unanswered: bool
+    created: int
+    changed: int
+
+
+class MessageStore:
+    """All messages, deleted ones included: their ids stay taken. `path` None keeps them in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        # The tests make the store in one thread and serve it from another, never both at once.
+        self._db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
+        self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; {SCHEMA}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def add(self, message: Json, *, client_id: str | None = None, request_id: str | None = None) -> None:
+        """Keep a new message. Raises sqlite3.IntegrityError when one of its ids is taken."""
+        change = self.last_change() + 1
+        row = (message["name"], message["space"]["name"], message["thread"]["name"], client_id, request_id)
+        self._db.execute(
+            "INSERT INTO messages (name, space, thread, client_id, request_id, body, created, changed)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*row, json.dumps(message), change, change),
+        )
+
+    def replace(self, message: Json) -> None:
+        """Overwrite the message of that name."""
+        self._change(message["name"], "body = ?", json.dumps(message))
+
+    def delete(self, name: str) -> None:
+        """Mark a message as deleted."""
+        self._change(name, "deleted = ?", 1)
+
+    def mark_unanswered(self, name: str) -> None:
+        """Mark a person's message as one the bot never took."""
+        self._change(name, "unanswered = ?", 1)
+
+    def find(self, space: str, message_id: str) -> Stored | None:
+        """The message with this id in `space`, its own or the one its sender gave it; also a deleted one."""
+        name = f"{space}/messages/{message_id}"
+        return self._one("space = ? AND (name = ? OR client_id = ?)", space, name, message_id)
+
+    def find_request(self, space: str, request_id: str) -> Stored | None:
+        """The message that this request created; also a deleted one."""
+        return self._one("space = ? AND request_id = ?", space, request_id)
+
+    def has_thread(self, thread: str) -> bool:
+        """Whether any message was ever in `thread`."""
+        return self._one("thread = ? LIMIT 1", thread) is not None
+
+    def thread_of_key(self, space: str, key: str) -> str | None:
+        """The thread that the bot started under its own `key`."""
+        found = self._db.execute(
+            "SELECT thread FROM thread_keys WHERE space = ? AND thread_key = ?", (space, key)
+        ).fetchone()
+        return found[0] if found else None
+
+    def keep_thread_key(self, space: str, key: str, thread: str) -> None:
+        """Remember which thread `key` started."""
+        self._db.execute("INSERT INTO thread_keys VALUES (?, ?, ?)", (space, key, thread))
+
+    def present(self) -> Iterator[Stored]:
+        """The messages that are not deleted, oldest first."""
+        return self._many("deleted = 0 ORDER BY created")
+
+    def changed_after(self, change: int) -> Iterator[Stored]:
+        """The messages written after that change, in the order of their last writes."""
+        return self._many("changed > ? ORDER BY changed", change)
+
+    def last_change(self) -> int:
+        """The number of the latest write; 0 when there is none."""
+        latest: int = self._db.execute("SELECT coalesce(max(changed), 0) FROM messages").fetchone()[0]
+        return latest
+
+    def _change(self, name: str, assignment: str, value: str | int) -> None:
+        self._db.execute(
+            f"UPDATE messages SET {assignment}, changed = ? WHERE name = ?",  # noqa: S608 - our own text
+            (value, self.last_change() + 1, name),
+        )
+
+    def _one(self, condition: str, *values: str) -> Stored | None:
+        return next(self._many(condition, *values), None)
+
+    def _many(self, condition: str, *values: str | int) -> Iterator[Stored]:
+        query = f"SELECT {COLUMNS} FROM messages WHERE {condition}"  # noqa: S608 - our own text
+        for body, deleted, unanswered, created, changed in self._db.execute(query, values).fetchall():
+            yield Stored(json.loads(body), bool(deleted), bool(unanswered), created, changed)

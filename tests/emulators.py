@@ -1,0 +1,109 @@
+"""Google's official emulators, started for a test run and never left behind."""
+
+import http.client
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Literal
+
+Kind = Literal["pubsub", "firestore"]
+
+_JARS: dict[Kind, str] = {
+    "pubsub": "platform/pubsub-emulator/lib/cloud-pubsub-emulator-*-all.jar",
+    "firestore": "platform/cloud-firestore-emulator/cloud-firestore-emulator.jar",
+}
+# The Firestore jar names no main class in its manifest.
+_MAIN_CLASSES: dict[Kind, str] = {
+    "pubsub": "com.google.cloud.pubsub.testing.v1.Main",
+    "firestore": "com.google.cloud.datastore.emulator.firestore.CloudFirestore",
+}
+_START_SECONDS = 60.0
+_STOP_SECONDS = 5.0
+
+
+def _sdk_roots() -> list[Path]:
+    roots = [Path("/usr/lib/google-cloud-sdk")]
+    if gcloud := shutil.which("gcloud"):
+        roots.append(Path(gcloud).resolve().parent.parent)
+    return roots
+
+
+def _jars(kind: Kind) -> list[Path]:
+    return [jar for root in _sdk_roots() for jar in sorted(root.glob(_JARS[kind]))]
+
+
+def missing(kind: Kind) -> str | None:
+    """Why the emulator cannot run here, or None when it can."""
+    if shutil.which("java") is None:
+        return "no java on the PATH"
+    if not _jars(kind):
+        return f"no {kind} emulator in a Google Cloud SDK"
+    return None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _command(kind: Kind, port: int) -> list[str]:
+    # gcloud's wrapper leaves the JVM running when it is killed, so the jar is started directly; on Linux the
+    # kernel ends it even when the test run itself is killed (PR_SET_PDEATHSIG, which survives exec).
+    tied_to_us = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+    java = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.language=en"]
+    program = ["-cp", str(_jars(kind)[-1]), _MAIN_CLASSES[kind]]
+    return [*tied_to_us, *java, *program, "--host=127.0.0.1", f"--port={port}"]
+
+
+def _answers(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _wait_until_it_answers(process: subprocess.Popen[bytes], port: int, log: IO[bytes]) -> None:
+    end = time.monotonic() + _START_SECONDS
+    while not _answers(port):
+        if process.poll() is not None or time.monotonic() > end:
+            log.seek(0)
+            raise RuntimeError(f"The emulator did not start:\n{log.read().decode(errors='replace')}")
+        time.sleep(0.05)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def emulator(kind: Kind) -> Iterator[str]:
+    """Run Google's emulator of `kind`; yields "127.0.0.1:port" once it answers, and ends its JVM afterwards.
+
+    Raises RuntimeError with the reason (see `missing`) or with the emulator's own output.
+    """
+    if reason := missing(kind):
+        raise RuntimeError(reason)
+    port = _free_port()
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(_command(kind, port), stdout=log, stderr=subprocess.STDOUT)
+        try:
+            _wait_until_it_answers(process, port, log)
+            yield f"127.0.0.1:{port}"
+        finally:
+            _end(process)
