@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
-from google.api_core.exceptions import AlreadyExists, NotFound
+from google.api_core.exceptions import Conflict, NotFound
 from google.apps.chat_v1.types import (
     CreateMessageNotificationOptions,
     CreateMessageRequest,
@@ -103,7 +103,8 @@ class Chat:
             request.create_message_notification_options = CreateMessageNotificationOptions(
                 notification_type=_SILENT
             )
-        return self._write(self._client.create_message, request, AlreadyExists, deadline, final=final)
+        # Over REST a 409 is a plain Conflict: the client maps errors by their HTTP status alone.
+        return self._write(self._client.create_message, request, Conflict, deadline, final=final)
 
     def _update(
         self, question: Question, number: int, content: Content, deadline: Deadline, *, final: bool

@@ -9,6 +9,7 @@ no lease is running. The first final message that is noted wins; a redelivery po
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -58,14 +59,15 @@ class Records:
     def release(self, question_id: str, deadline: Deadline) -> None:
         """Give the lease back, so that a final message need not wait for its end."""
         reference = self._reference(question_id)
-        call(
-            lambda timeout: reference.update({"lease_until": None}, retry=None, timeout=timeout),
-            service="firestore",
-            deadline=deadline,
-            timeout=TIMEOUT,
-            attempts=1,
-            answers=(NotFound,),
-        )
+        with suppress(NotFound):  # purged meanwhile: no lease either
+            call(
+                lambda timeout: reference.update({"lease_until": None}, retry=None, timeout=timeout),
+                service="firestore",
+                deadline=deadline,
+                timeout=TIMEOUT,
+                attempts=1,
+                answers=(NotFound,),
+            )
 
     def settled(self, question_id: str, deadline: Deadline) -> Settled | None:
         """The final message that was noted for this question, if any."""

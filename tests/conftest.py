@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,9 @@ from local.faults import Faults
 from local.places import HOST, PROJECT, Places, free_port
 from local.stack import connect_topics, topic_path
 from shared import clients
+from shared.envelope import Question
 from shared.outbox import Outbox
+from tests.factories import SPACE, question
 
 
 @dataclass
@@ -124,6 +125,12 @@ def inbox(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Iterator[A
 
 
 @pytest.fixture
-def golden() -> Path:
-    """The folder of golden messages."""
-    return Path(__file__).parent / "messages"
+def asked(small_cloud: SmallCloud) -> Question:
+    """A question whose message and thread are in Chat; the bot has not heard of it."""
+
+    async def say() -> Any:
+        return small_cloud.cloud.chat.post_as_person(SPACE, "How do I configure the VPN?", mention=False)
+
+    message = small_cloud.run(say())
+    thread = message["thread"]["name"]
+    return question(id=message["name"], thread=thread, conversation=thread)

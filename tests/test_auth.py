@@ -95,7 +95,9 @@ def test_another_algorithm_is_refused(verifier: Verifier, signer: Signer, algori
         verifier.check(f"Bearer {token}")
 
 
-@pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "Basic abc", "Bearer a.b.c", "Bearer ...."])
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Bearer ", "Basic abc", "Bearer a.b.c", "Bearer ...."]
+)
 def test_no_token_is_refused(verifier: Verifier, header: str | None) -> None:
     with pytest.raises(Unauthorized):
         verifier.check(header)

@@ -207,7 +207,7 @@ def test_the_oldest_turns_go_before_the_document_is_too_big(memory: Conversation
         {"turns": "none", "expired_at": "tomorrow"},
         {"turns": None, "pending": 3},
         {"turns": [None, 3, "x", {}, {"role": "user"}, {"role": "robot", "text": "hi"}]},
-        {"turns": [{"role": "user", "text": 4, "question_id": "q", "timestamp": "now"}], "pending": [[]]},
+        {"turns": [{"role": "user", "text": 4, "question_id": "q", "timestamp": "now"}], "pending": [3]},
         {"turns": {"0": {"role": "user"}}},
     ],
 )

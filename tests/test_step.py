@@ -77,7 +77,7 @@ def test_it_is_not_acknowledged_before_the_follow_up_is_stored(
 ) -> None:
     faults.switch_on("pubsub-down")
 
-    assert make_step(passes_on).receive(*push(envelope())) == ("", 503)
+    assert make_step(passes_on, seconds=0.5).receive(*push(envelope())) == ("", 503)
 
 
 def test_a_permanent_failure_is_parked_with_its_reason_and_acknowledged(make_step: Any, inbox: Any) -> None:
@@ -97,7 +97,7 @@ def test_a_permanent_failure_is_parked_with_its_reason_and_acknowledged(make_ste
 def test_a_permanent_failure_that_cannot_be_parked_comes_again(make_step: Any, faults: Any) -> None:
     faults.switch_on("pubsub-down")
 
-    assert make_step(raises(Permanent("gemini_blocked"))).receive(*push(envelope())) == ("", 503)
+    assert make_step(raises(Permanent("gemini_blocked")), seconds=0.5).receive(*push(envelope())) == ("", 503)
 
 
 def test_a_transient_failure_comes_again_and_is_not_parked(make_step: Any, inbox: Any) -> None:

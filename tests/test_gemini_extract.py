@@ -1,0 +1,132 @@
+"""Answering by extraction: sentences of the sources, word for word, cited, or an honest no."""
+
+import re
+
+import pytest
+
+from local.gemini.extract import Answer, extracted
+from local.gemini.passages import blocks_of
+from local.gemini.prompt import Ask, Source, Turn
+from local.rag.index import Index
+from local.rag.terms import is_japanese
+from tests.articles import small_index
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return small_index(tmp_path_factory.mktemp("articles"))
+
+
+def sources(index: Index, search_query: str) -> list[Source]:
+    hits = [hit.chunk for hit in index.search(search_query, 6)]
+    return [Source(number=n, title=c.title, text=c.text) for n, c in enumerate(hits, start=1)]
+
+
+def answer(index: Index, question: str, *said: str, search_query: str = "") -> Answer:
+    roles = ("user", "assistant") * len(said)
+    history = [
+        Turn.model_validate({"role": role, "text": text}) for role, text in zip(roles, said, strict=False)
+    ]
+    found = sources(index, search_query or question)
+    language = "ja" if is_japanese(question) else "en"
+    return extracted(Ask(history=history, question=question, language=language, sources=found), index)
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("My printer has a paper jam", "open the door that is lit"),
+        ("How long does a VPN session last?", "A VPN session lasts 12 hours at most."),
+        ("How long does a password reset take?", "about 5 minutes"),
+        ("紙詰まりを直したい", "光っている扉を開けてください。"),
+        ("VPNの設定方法を教えて", "1. カタログを開き"),
+    ],
+)
+def test_the_passage_that_answers_is_quoted(index: Index, question: str, passage: str) -> None:
+    result = answer(index, question)
+    assert result.answered
+    assert passage in result.text
+
+
+@pytest.mark.parametrize("question", ["How do I configure the VPN?", "VPNの設定方法を教えて"])
+def test_every_line_is_word_for_word_from_the_source_it_cites(index: Index, question: str) -> None:
+    result = answer(index, question)
+    by_number = {source.number: source.text for source in sources(index, question)}
+    quotes = re.findall(r"(?:^(?:\d+\.|-) )?(\S.*?) \[(\d+)\](?= |$)", result.text, re.MULTILINE)
+    assert len(quotes) == len(re.findall(r"\[\d+\]", result.text)) >= 2
+    assert all(quote in by_number[int(number)] for quote, number in quotes)
+    assert sorted({int(number) for _, number in quotes}) == list(result.sources)
+
+
+def test_steps_stay_a_whole_numbered_list_for_somebody_who_asks_how(index: Index) -> None:
+    lines = answer(index, "How do I configure the VPN?").text.splitlines()
+    assert [line[:2] for line in lines if line[:1].isdigit()] == ["1.", "2.", "3."]
+    assert not any(line.startswith("#") for line in lines)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the capital of France?",
+        "How do I order a parking permit for the office?",
+        "Thanks!",
+        "社員食堂のメニューは？",
+        "駐車場の申請方法",
+    ],
+)
+def test_thin_evidence_is_no_answer(index: Index, question: str) -> None:
+    result = answer(index, question, search_query="VPN password printer パスワード プリンター")
+    assert (result.answered, result.sources) == (False, ())
+    assert is_japanese(result.text) == is_japanese(question)
+
+
+def test_no_sources_are_no_answer(index: Index) -> None:
+    ask = Ask(question="How do I configure the VPN?", language="en", sources=[])
+    assert not extracted(ask, index).answered
+
+
+def test_the_asker_s_language_is_preferred(index: Index) -> None:
+    both = "VPN client VPNクライアント"
+    assert not is_japanese(answer(index, "VPN client?", search_query=both).text)
+    assert is_japanese(answer(index, "VPNクライアントは？", search_query=both).text)
+
+
+@pytest.mark.parametrize(
+    ("question", "follow_up"),
+    [
+        ("How do I configure the VPN?", "Can you explain in more detail?"),
+        ("VPNの設定方法を教えて", "もっと詳しく"),
+    ],
+)
+def test_more_detail_says_what_has_not_been_said(index: Index, question: str, follow_up: str) -> None:
+    first = answer(index, question)
+    more = answer(index, follow_up, question, first.text, search_query=question)
+    assert more.answered
+    assert not set(more.text.splitlines()) & set(first.text.splitlines()) - {""}
+    assert "VPN" in more.text
+
+
+def test_a_follow_up_is_answered_for_the_topic_under_discussion(index: Index) -> None:
+    result = answer(
+        index, "on a Mac", "How do I configure the VPN?", "Press Connect. [1]", search_query="VPN Mac"
+    )
+    assert "allow the system extension" in result.text
+
+
+def test_points_that_do_not_bear_on_the_question_are_left_out(index: Index) -> None:
+    text = answer(index, "How long does a VPN session last?").text
+    assert "Private computers" not in text
+
+
+def test_a_text_is_taken_apart_into_sentences_and_items() -> None:
+    sentences = "One ends here. Version 5.2 is next! 三つ目です。「引用です。」と続く。"
+    text = f"# Title\n\n{sentences}\n\n- a\n  goes on\n- b\n\n| t |\n"
+    assert [(block.kind, block.units) for block in blocks_of(text)] == [
+        ("paragraph", ("One ends here.", "Version 5.2 is next! 三つ目です。", "「引用です。」と続く。")),
+        ("points", ("a goes on", "b")),
+    ]
+
+
+def test_a_sentence_that_only_sends_the_reader_elsewhere_is_not_quoted() -> None:
+    text = 'The client is needed. For problems read the article "VPN problems".'
+    assert [block.units for block in blocks_of(text)] == [("The client is needed.",)]

@@ -1,0 +1,19 @@
+"""`make` and the checks behind `make test`."""
+
+import re
+import subprocess
+
+from tools import check
+
+
+def test_make_alone_lists_every_target() -> None:
+    makefile = (check.ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
+    assert phony
+    listed = subprocess.run(["make"], cwd=check.ROOT, capture_output=True, text=True, check=True).stdout
+    assert [line.split()[1] for line in listed.splitlines()] == phony[1].split()
+
+
+def test_a_check_that_fails_does_not_hide_the_next() -> None:
+    checks = (("json.tool", "absent-1"), ("json.tool", "--help"), ("json.tool", "absent-2"))
+    assert check.failures(checks) == ["json.tool absent-1", "json.tool absent-2"]
