@@ -1,6 +1,7 @@
 """threadwise on one machine: `python -m local` serves the chat page, `python -m local ask` asks."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
@@ -10,6 +11,7 @@ import typer
 
 from local.ask import ask
 from local.cloud import PortTaken
+from local.environment import isolate
 from local.functions import FunctionFailed
 from local.serve import serve
 
@@ -47,6 +49,7 @@ def ask_command(
 
 
 def _run(work: Coroutine[Any, Any, int | None]) -> int:
+    isolate(os.environ)
     try:
         return asyncio.run(work) or 0
     except PortTaken as error:

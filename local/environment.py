@@ -1,7 +1,7 @@
 """The environment of each function's process, built from nothing: no real project, credentials or proxy."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 
 from local.pipeline import DEAD_LETTERS, STEPS
 from local.places import CORPUS, HOST, PROJECT, Places
@@ -27,6 +27,14 @@ def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, 
     }
     given = {"PUBLISHES_TO": step.gives} if step.gives else {}
     return {**common, **given, **_own(name, places), **_gemini(places, gemini_key)}
+
+
+def isolate(environ: MutableMapping[str, str]) -> None:
+    """Leave the runner's own process nothing but what it may use: gRPC and httpx would follow a proxy, and
+    the SDKs a project or an emulator of the person who runs it."""
+    kept = {key: environ[key] for key in (*KEPT, "HOME", "TERM", "GEMINI_API_KEY") if key in environ}
+    environ.clear()
+    environ.update(kept)
 
 
 def own_key(environ: Mapping[str, str]) -> str | None:

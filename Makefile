@@ -1,0 +1,37 @@
+# A thin cover: the work is done by scripts that need nothing but Python.
+PYTHON3 := $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(if $(shell command -v $(name) 2>/dev/null),$(name))))
+ifeq ($(PYTHON3),)
+$(error threadwise needs Python 3.11, 3.12 or 3.13, and there is no Python here at all)
+endif
+SETUP := $(PYTHON3) tools/setup.py
+VENV_PYTHON := .venv/bin/python
+
+.PHONY: help setup run test test-fast package lock clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: ## prepare .venv with what `make run` needs
+	@$(SETUP) run
+
+run: setup ## start everything on this machine and print the address of the chat page (PORT=9000, ARGS="...")
+	@exec $(VENV_PYTHON) -m local $(if $(PORT),--port $(PORT)) $(ARGS)
+
+test: ## run all checks and tests, and report every failure
+	@$(SETUP) test
+	@exec $(VENV_PYTHON) -m tools.check
+
+test-fast: ## run the tests that start no processes
+	@$(SETUP) test
+	@exec $(VENV_PYTHON) -m pytest -m "not slow"
+
+package: ## write build/<function>.zip for each of the four functions
+	@exec $(PYTHON3) -m tools.package
+
+lock: ## pin the newest versions that requirements.in allows
+	@$(SETUP) test
+	@exec $(VENV_PYTHON) tools/lock.py
+
+clean: ## remove .venv, the local state and everything else that is made here
+	rm -rf .venv .venv-* .local build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

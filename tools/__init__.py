@@ -1,0 +1,1 @@
+"""What prepares, checks and packages threadwise. Standard library only, except `lock`."""
