@@ -1,5 +1,6 @@
 """The Chat stand-in with the chat page, a bot that the test plays over REST, and hands on the page."""
 
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.http_serving import http_serving
 Json = dict[str, Any]
 SPACE = "spaces/AAAAhelpdesk"
 MODEL_NOTE = "Answers are extracted by rule."
+PATIENCE_SECONDS = 10.0
 SIGNER = Signer()
 
 
@@ -28,13 +30,21 @@ class Bot:
     """What the bot hears, and its hands in Chat."""
 
     def __init__(self) -> None:
-        self.heard: list[Json] = []
+        self._heard: list[Json] = []
         self.status = 200
         self.chat = httpx.Client(trust_env=False)
 
     async def listen(self, request: Request) -> Response:
-        self.heard.append(await request.json())
+        self._heard.append(await request.json())
         return JSONResponse({}, self.status)
+
+    def heard(self, count: int) -> list[Json]:
+        """The first `count` events: Chat sends them after the page has shown the message."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while len(self._heard) < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(self._heard) == count
+        return self._heard
 
     def answer(self, thread: str, message: Json) -> str:
         query = {"messageReplyOption": "REPLY_MESSAGE_OR_FAIL"}

@@ -23,7 +23,7 @@ def test_the_language_switch_changes_the_words_and_what_the_bot_is_told(page: Pa
     expect(page.get_by_test_id("composer")).to_have_attribute("placeholder", "質問を入力")
     expect(page.locator("html")).to_have_attribute("lang", "ja")
     ask(page, "VPNの設定方法を教えて")
-    assert bot.heard[0]["common"]["userLocale"] == "ja"
+    assert bot.heard(1)[0]["common"]["userLocale"] == "ja"
 
     page.reload()
 
@@ -46,7 +46,7 @@ def test_each_person_has_a_direct_message_of_their_own(page: Page, bot: Bot) -> 
     expect(space(page, "spaces/dmBenAAAAAE")).to_have_attribute("aria-current", "page")
     expect(messages(page, "HUMAN")).to_have_count(0)
     ask(page, "from Ben")
-    assert [event["user"]["displayName"] for event in bot.heard] == ["Aiko Tanaka", "Ben Miller"]
+    assert [event["user"]["displayName"] for event in bot.heard(2)] == ["Aiko Tanaka", "Ben Miller"]
 
 
 def test_a_message_elsewhere_marks_its_space(page: Page, bot: Bot) -> None:

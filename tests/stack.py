@@ -1,0 +1,117 @@
+"""The whole stack for slow tests: the small cloud in a thread, the four functions as processes."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from google.cloud.firestore import Client
+
+from local.cloud import Cloud
+from local.faults import Faults
+from local.functions import Functions
+from local.places import HOST, PROJECT, Places, free_port
+from local.stack import running
+from shared.chat import message_id
+from shared.firestore import document_id
+from shared.records import COLLECTION
+
+HELPDESK, SALES, AIKOS_DM = "spaces/AAAAhelpdesk", "spaces/AAAAsalestyo", "spaces/dmAikoAAAAE"
+PATIENCE = 60.0
+
+
+@dataclass
+class Stack:
+    """A running stack, and a person who uses it."""
+
+    places: Places
+    faults: Faults
+    cloud: Cloud
+    functions: Functions
+    firestore: Client
+    loop: asyncio.AbstractEventLoop
+
+    def run(self, work: Any) -> Any:
+        """Run a coroutine in the stack's event loop."""
+        future: Future[Any] = asyncio.run_coroutine_threadsafe(work, self.loop)
+        return future.result(60)
+
+    def ask(
+        self, text: str, *, space: str = HELPDESK, thread: str | None = None, locale: str = "en"
+    ) -> dict[str, Any]:
+        """Write to the bot on the page; returns the person's message."""
+        body = {"space": space, "text": text, "thread": thread, "mention": True, "locale": locale}
+        response = httpx.post(
+            f"{self.places.url}/page/messages",
+            json={**body, "person": "users/1001"},
+            headers={"Origin": self.places.url},
+            trust_env=False,
+        )
+        return dict(response.raise_for_status().json())
+
+    def final(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The question's final message once it is posted; fails when it does not come."""
+        reference = self.firestore.collection(COLLECTION).document(document_id(question["name"]))
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            record = reference.get().to_dict() or {}
+            if record.get("posted"):
+                return dict(record["final"])
+            time.sleep(0.05)
+        raise AssertionError(f"no answer to {question['text']!r} in {PATIENCE:.0f} s")
+
+    def said(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The bot's message for a question, as it is in Chat."""
+        name = f"{question['space']['name']}/messages/{message_id(question['name'])}"
+        return dict(httpx.get(f"{self.places.url}/v1/{name}", trust_env=False).raise_for_status().json())
+
+    def of_the_bot(self, thread: str) -> list[dict[str, Any]]:
+        """Everything the bot has said in a thread."""
+        state = httpx.get(f"{self.places.url}/page/state", trust_env=False).json()
+        return [
+            message
+            for message in state["messages"]
+            if message["thread"]["name"] == thread and message["sender"]["type"] == "BOT"
+        ]
+
+
+@contextmanager
+def running_stack(state: Path | None, logs: Path) -> Iterator[Stack]:
+    """The stack, ready; Chat's quotas are on."""
+    places = Places(state=state, logs=logs, http=free_port())
+    faults = Faults()
+    loop = asyncio.new_event_loop()
+    ready: Future[tuple[Cloud, Functions]] = Future()
+    stop = asyncio.Event()
+
+    async def live() -> None:
+        try:
+            async with running(places, faults=faults) as parts:
+                ready.set_result(parts)
+                await stop.wait()
+        except Exception as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(live(),), daemon=True)
+    thread.start()
+    try:
+        cloud, functions = ready.result(90)
+        yield Stack(places, faults, cloud, functions, _firestore(places), loop)
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+
+
+def _firestore(places: Places) -> Client:
+    with pytest.MonkeyPatch.context() as environment:  # the client reads the variable when it is made
+        environment.setenv("FIRESTORE_EMULATOR_HOST", f"{HOST}:{places.firestore}")
+        return Client(project=PROJECT)
