@@ -7,7 +7,7 @@ from local.rag.index import Index
 ARTICLES = {
     "en/vpn.md": """# Setting up the VPN
 
-The VPN connects your laptop to the office network. You need the VPN client for it.
+The VPN connects your laptop to the office network over the Wi-Fi at home. You need the VPN client for it.
 
 ## Windows
 

@@ -86,9 +86,11 @@ def test_no_sources_are_no_answer(index: Index) -> None:
 
 
 def test_the_asker_s_language_is_preferred(index: Index) -> None:
-    both = "VPN client VPNクライアント"
-    assert not is_japanese(answer(index, "VPN client?", search_query=both).text)
-    assert is_japanese(answer(index, "VPNクライアントは？", search_query=both).text)
+    both = sources(index, "VPN client VPNクライアント")
+    assert len({is_japanese(source.text) for source in both}) == 2
+    english = extracted(Ask(question="VPN", language="en", sources=both), index)
+    japanese = extracted(Ask(question="VPN", language="ja", sources=both), index)
+    assert (is_japanese(english.text), is_japanese(japanese.text)) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from grpc import insecure_channel
 from local.faults import Faults
 from local.rag.index import Index
 from local.rag.service import Rag
-from local.rag.terms import terms
+from local.rag.terms import terms, words
 from tests.articles import small_index, written
 from tests.serving import serving
 
@@ -122,9 +122,19 @@ def test_ties_are_broken_by_the_order_of_the_chunks(tmp_path: Path) -> None:
 
 
 def test_words_in_brackets_do_not_outweigh_the_question(index: Index) -> None:
-    hits = index.search("paper jam in the printer (VPN, client)", 5)
+    hits = index.search("printer job (VPN, client, configure, catalogue)", 5)
     assert hits[0].chunk.uri.endswith("en/printers.md")
     assert any("vpn" in hit.chunk.uri for hit in hits)
+
+
+def test_the_language_of_the_query_is_preferred(index: Index) -> None:
+    assert index.search("VPN?", 1)[0].chunk.uri.endswith("en/vpn.md")
+    assert index.search("VPNは？", 1)[0].chunk.uri.endswith("ja/vpn.md")
+
+
+def test_bigrams_where_two_known_words_meet_are_not_asked_for(index: Index) -> None:
+    assert set(index.asked_for(words("利用方法"))) == {"利用", "方法"}
+    assert set(index.asked_for(words("駐車場"))) == {"駐車", "車場"}
 
 
 def test_a_chunk_is_made_of_whole_paragraphs_and_lists_and_keeps_the_title(tmp_path: Path) -> None:

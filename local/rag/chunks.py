@@ -1,0 +1,73 @@
+"""From Markdown articles to chunks: a section, or as many of its paragraphs and lists as fit."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Production corpora are filled from a bucket, and name their files by it.
+BUCKET = "gs://threadwise-knowledge"
+#: Characters. Blocks are joined up to this size; one that is larger by itself is a chunk by itself.
+CHUNK_SIZE = 900
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_HEADING = re.compile(r"(#{1,6})\s+(.+)")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of an article: the article's title, where it lies, and the Markdown, its heading included."""
+
+    title: str
+    uri: str
+    text: str
+
+
+def chunks_of_folder(folder: Path) -> list[Chunk]:
+    """The chunks of every `*.md` below `folder`, ordered by path and position.
+
+    Raises FileNotFoundError when there is no such folder.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no folder of articles at {folder}")
+    return [chunk for path in sorted(folder.rglob("*.md")) for chunk in _chunks_of_file(path, folder)]
+
+
+def _chunks_of_file(path: Path, folder: Path) -> Iterator[Chunk]:
+    markdown = path.read_text(encoding="utf-8")
+    uri = f"{BUCKET}/{path.relative_to(folder).as_posix()}"
+    blocks = [block.strip("\n") for block in _BLANK_LINES.split(markdown) if block.strip()]
+    headings = [match.group(2) for block in blocks if (match := _HEADING.match(block))]
+    title = headings[0].strip() if headings else path.stem
+    for heading, body in _sections(blocks):
+        for part in _packed(body):
+            yield Chunk(title, uri, "\n\n".join([heading, *part] if heading else part))
+
+
+def _sections(blocks: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Each heading with the blocks below it; a heading without any has nothing to find."""
+    heading, body = "", list[str]()
+    for block in blocks:
+        if _HEADING.match(block):
+            first_line, _, rest = block.partition("\n")
+            if body:
+                yield heading, body
+            heading, body = first_line, [rest] if rest else []
+        else:
+            body.append(block)
+    if body:
+        yield heading, body
+
+
+def _packed(blocks: list[str]) -> Iterator[list[str]]:
+    """Consecutive blocks up to `CHUNK_SIZE` characters; a line that leads to a list stays with it."""
+    part, size = list[str](), 0
+    for block in blocks:
+        leads_here = bool(part) and part[-1].endswith((":", "："))
+        if part and size + len(block) > CHUNK_SIZE and not leads_here:
+            yield part
+            part, size = [], 0
+        part.append(block)
+        size += len(block)
+    if part:
+        yield part

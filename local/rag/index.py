@@ -1,0 +1,108 @@
+"""Search over the articles: BM25, with its score turned into a distance as RAG Engine gives one."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bm25s
+import numpy as np
+
+from local.rag.chunks import Chunk, chunks_of_folder
+from local.rag.terms import Word, is_japanese, terms, words
+
+#: What a score is worth in a chunk of the other language. Both languages share one index, and a multilingual
+#: embedding, too, puts texts of one language closer together.
+OTHER_LANGUAGE = 0.7
+#: What a word in brackets counts: it is said by the way, and must not outweigh the question before it.
+ASIDE = 0.5
+
+_IN_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A chunk that was found and its distance from the query: 0 (the same) to 1 (nothing in common)."""
+
+    chunk: Chunk
+    distance: float
+
+
+class Index:
+    """The chunks of a folder of articles, searchable. Built once; a changed article needs a restart."""
+
+    def __init__(self, chunks: list[Chunk]) -> None:
+        self.chunks = chunks
+        # The title counts as text of every chunk: the third part of "VPN" need not name it again.
+        documents = [terms(f"{chunk.title}\n{chunk.text}") for chunk in chunks]
+        self._frequency = Counter(term for document in documents for term in set(document))
+        self._japanese = [is_japanese(chunk.text) for chunk in chunks]
+        # Values for short passages, as in Anserini; the defaults of bm25s are for web pages.
+        self._bm25 = bm25s.BM25(k1=0.9, b=0.4)
+        if self._frequency:
+            self._bm25.index(documents, show_progress=False)
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> "Index":
+        """The index of every `*.md` below `folder`. Raises FileNotFoundError when it is missing."""
+        return cls(chunks_of_folder(folder))
+
+    def terms(self, text: str) -> list[str]:
+        """The index terms of a text: English stems without stop words, Japanese character bigrams."""
+        return terms(text)
+
+    def idf(self, term: str) -> float:
+        """How rare a term is: near 0 where every chunk has it, highest where none has (as in Lucene)."""
+        frequency = self._frequency[term]
+        return math.log(1 + (len(self.chunks) - frequency + 0.5) / (frequency + 0.5))
+
+    def knows(self, term: str) -> bool:
+        """Whether any chunk has the term."""
+        return term in self._frequency
+
+    @property
+    def highest_idf(self) -> float:
+        """The idf of a term that a single chunk has."""
+        return math.log(1 + (len(self.chunks) - 0.5) / 1.5)
+
+    def asked_for(self, asked: Iterable[Word]) -> dict[str, float]:
+        """The terms of the words asked for, each with its idf.
+
+        A bigram that no article has is left out when most of its word is known: it is only where two words
+        meet (the middle of 予約方法), and says nothing about the articles.
+        """
+        weights = dict[str, float]()
+        for word in asked:
+            known = [term for term in word.terms if self.knows(term)]
+            for term in known if 2 * len(known) > len(word.terms) else word.terms:
+                weights[term] = self.idf(term)
+        return weights
+
+    def search(self, text: str, top_k: int) -> list[Hit]:
+        """The `top_k` nearest chunks that share a term with `text`, best first, ties by their order.
+
+        The distance is 1 - score / (sum of the idf of all that is asked for), so it does not depend on the
+        length of the query, and a word that no article has pushes every chunk away. Below 0.5 most of the
+        query is in the chunk; above 0.85 only a small part is.
+        """
+        asked = self.asked_for(words(_IN_BRACKETS.sub(" ", text)))
+        aside = {
+            term: idf
+            for match in _IN_BRACKETS.findall(text)
+            for term, idf in self.asked_for(words(match)).items()
+            if term not in asked
+        }
+        most = sum(asked.values()) + ASIDE * sum(aside.values())
+        scores = self._scores(asked) + ASIDE * self._scores(aside)
+        in_japanese = is_japanese(text)
+        scores *= [1.0 if japanese == in_japanese else OTHER_LANGUAGE for japanese in self._japanese]
+        best = sorted((-float(score), number) for number, score in enumerate(scores) if score > 0)[:top_k]
+        return [Hit(self.chunks[number], 1 + negative / most) for negative, number in best]
+
+    def _scores(self, asked: Iterable[str]) -> Any:
+        """The BM25 score of every chunk, as an array."""
+        known = [term for term in asked if self.knows(term)]
+        return self._bm25.get_scores(known) if known else np.zeros(len(self.chunks))

@@ -1,0 +1,103 @@
+"""RAG Engine's retrieval over gRPC: `VertexRagService.RetrieveContexts` on one corpus, `ragCorpora/local`."""
+
+import re
+from typing import Any
+
+import grpc
+from google.cloud.aiplatform_v1.types import RagContexts, RetrieveContextsRequest, RetrieveContextsResponse
+
+from local.grpc_server import Context, unary
+from local.rag.index import Hit, Index
+
+SERVICE = "google.cloud.aiplatform.v1.VertexRagService"
+CORPUS = "local"
+#: Contexts given to a request that names no number.
+DEFAULT_TOP_K = 10
+
+_LOCATION = re.compile(r"projects/[^/]+/locations/(?P<location>[^/]+)")
+_CORPUS = re.compile(rf"{_LOCATION.pattern}/ragCorpora/(?P<corpus>[^/]+)")
+
+
+class Refusal(Exception):
+    """The request must be refused with this gRPC status."""
+
+    def __init__(self, status: grpc.StatusCode, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Rag:
+    """Answers `RetrieveContexts` from an index. A context's score is a distance: smaller is better."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def handlers(self) -> list[grpc.GenericRpcHandler]:
+        """The handler of the service; its other methods answer UNIMPLEMENTED."""
+        methods = {"RetrieveContexts": unary(self._retrieve, RetrieveContextsRequest.pb())}
+        return [grpc.method_handlers_generic_handler(SERVICE, methods)]
+
+    async def _retrieve(self, message: Any, context: Context) -> Any:
+        request = RetrieveContextsRequest.wrap(message)
+        try:
+            _check(request)
+        except Refusal as refusal:
+            await context.abort(refusal.status, str(refusal))
+        config = request.query.rag_retrieval_config
+        hits = self._index.search(request.query.text, config.top_k or DEFAULT_TOP_K)
+        if "vector_distance_threshold" in config.filter:
+            hits = [hit for hit in hits if hit.distance < config.filter.vector_distance_threshold]
+        contexts = RagContexts(contexts=[_context(hit) for hit in hits])
+        return RetrieveContextsResponse.pb(RetrieveContextsResponse(contexts=contexts))
+
+
+def _context(hit: Hit) -> RagContexts.Context:
+    return RagContexts.Context(
+        source_uri=hit.chunk.uri,
+        source_display_name=hit.chunk.title,
+        text=hit.chunk.text,
+        score=hit.distance,
+        chunk={"text": hit.chunk.text},
+    )
+
+
+def _check(request: RetrieveContextsRequest) -> None:
+    """Raises Refusal for what is malformed, unknown, or not served here."""
+    location = _LOCATION.fullmatch(request.parent)
+    if location is None:
+        raise _invalid(f"parent must be projects/*/locations/*, not {request.parent!r}")
+    resources = request.vertex_rag_store.rag_resources
+    if len(resources) != 1:
+        raise _invalid(f"exactly one rag_resource is needed, not {len(resources)}")
+    corpus = _CORPUS.fullmatch(resources[0].rag_corpus)
+    if corpus is None:
+        raise _invalid(
+            f"rag_corpus must be projects/*/locations/*/ragCorpora/*, not {resources[0].rag_corpus!r}"
+        )
+    if corpus["location"] != location["location"]:
+        raise _invalid(f"{resources[0].rag_corpus} is not in {request.parent}")
+    if corpus["corpus"] != CORPUS:
+        raise Refusal(grpc.StatusCode.NOT_FOUND, f"RagCorpus {resources[0].rag_corpus} is not found")
+    if not request.query.text.strip():
+        raise _invalid("query.text is empty")
+    if request.query.rag_retrieval_config.top_k < 0:
+        raise _invalid("top_k is negative")
+    _check_served(request)
+
+
+def _check_served(request: RetrieveContextsRequest) -> None:
+    config, store = request.query.rag_retrieval_config, request.vertex_rag_store
+    unserved = {
+        "rag_file_ids": store.rag_resources[0].rag_file_ids,
+        "the store's vector_distance_threshold": "vector_distance_threshold" in store,
+        "vector_similarity_threshold": "vector_similarity_threshold" in config.filter,
+        "metadata_filter": config.filter.metadata_filter,
+        "ranking": "ranking" in config,
+    }
+    asked = [name for name, value in unserved.items() if value]
+    if asked:
+        raise Refusal(grpc.StatusCode.UNIMPLEMENTED, f"not served here: {', '.join(asked)}")
+
+
+def _invalid(message: str) -> Refusal:
+    return Refusal(grpc.StatusCode.INVALID_ARGUMENT, message)
