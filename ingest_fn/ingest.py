@@ -20,7 +20,7 @@ STEP = "ingest"
 #: Seconds that the progress card may hold up the question; a slow card comes when it comes.
 WAIT_FOR_CARD = 1.5
 #: Seconds for reading and noting the history; without it the question still gets an answer.
-WAIT_FOR_HISTORY = 6.0
+WAIT_FOR_HISTORY = 4.0
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ def ingest(body: bytes, trace: str, services: Services, deadline: Deadline) -> N
 
 
 def _ask(question: Question, trace: str, services: Services, deadline: Deadline) -> None:
-    card = services.background.submit(_show_progress, question, services, deadline)
     noted = _note(question, services, deadline)
     if noted.answered:
         logs.info("Sent again by Chat, but answered already")
         return
+    card = services.background.submit(_show_progress, question, noted, services, deadline)
     wait([card], timeout=WAIT_FOR_CARD)
     envelope = Envelope(trace=trace, question=question, history=noted.history)
     follow_up = message(envelope.to_bytes(), question_id=question.id, step=STEP, trace=trace)
@@ -72,8 +72,10 @@ def _note(question: Question, services: Services, deadline: Deadline) -> Noted:
         return Noted()
 
 
-def _show_progress(question: Question, services: Services, deadline: Deadline) -> None:
+def _show_progress(question: Question, noted: Noted, services: Services, deadline: Deadline) -> None:
+    # A question without history is searched for as it is, so the card can say so from the start.
+    search_query = None if noted.history else question.text
     try:
-        services.chat.post_progress(question, progress(question.language), deadline)
+        services.chat.post_progress(question, progress(question.language, search_query), deadline)
     except Exception as error:
         logs.warning("Progress card was not posted", error=in_one_line(error))

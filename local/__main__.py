@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from local.ask import ask
-from local.cloud import PortTaken
 from local.environment import isolate
 from local.functions import FunctionFailed
+from local.places import PortTaken
 from local.serve import serve
 
 STATE = Path(__file__).resolve().parent.parent / ".local"

@@ -18,21 +18,13 @@ from local.faults import Faults
 from local.firestore.service import Firestore
 from local.gemini.service import Gemini
 from local.grpc_server import GrpcServer
-from local.places import HOST, Places
+from local.places import HOST, Places, PortTaken
 from local.pubsub.server import PubSub
 from local.rag.index import Index
 from local.rag.service import Rag
 from local.tokens import Signer
 
 KNOWLEDGE = Path(__file__).resolve().parent.parent / "knowledge"
-
-
-class PortTaken(Exception):
-    """Somebody else listens on a port that was asked for."""
-
-    def __init__(self, port: int) -> None:
-        super().__init__(f"Port {port} is in use")
-        self.port = port
 
 
 class _Server(uvicorn.Server):

@@ -57,7 +57,9 @@ class Functions:
         if self._watch is not None:
             self._watch.cancel()
         for process in self._processes.values():
-            _signal_group(process, signal.SIGTERM)
+            _signal_group(
+                process, signal.SIGINT
+            )  # gunicorn's quick shutdown: no waiting for idle connections
         for process in self._processes.values():
             try:
                 process.wait(STOP_SECONDS)

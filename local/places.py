@@ -11,6 +11,14 @@ PROJECT = "threadwise-local"
 CORPUS = f"projects/{PROJECT}/locations/local/ragCorpora/local"
 
 
+class PortTaken(Exception):
+    """Somebody else listens on a port that was asked for."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(f"Port {port} is in use")
+        self.port = port
+
+
 def free_port() -> int:
     """A port that nobody listens on now."""
     with socket.socket() as probe:

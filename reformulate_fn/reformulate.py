@@ -52,8 +52,10 @@ def reformulate(envelope: Envelope, services: Services, deadline: Deadline) -> E
 
 
 def show_query(envelope: Envelope, services: Services, deadline: Deadline) -> None:
-    """Show in the progress card what is searched for."""
+    """Show in the progress card what is searched for; without history it has said so from the start."""
     question = envelope.question
+    if not envelope.history:
+        return
     card = progress(question.language, envelope.search_query)
     show(question, card, services.records, services.chat, deadline)
 

@@ -21,7 +21,8 @@ class Settings(CommonSettings):
         default=None, gt=0, description="Passages farther away than this are left out"
     )
     source_links: Annotated[Json[dict[str, str]], NoDecode] = Field(
-        default="{}",
+        default_factory=dict,
+        validate_default=False,
         description='JSON object: prefix of a source\'s URI → prefix of its link, {"gs://kb/": "https://…/"}',
     )
     step_seconds: float = Field(default=45, gt=10, lt=600, description="Deadline of the step, in seconds")

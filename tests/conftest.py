@@ -12,9 +12,9 @@ from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import SubscriberClient
 
 from local.cloud import Cloud
+from local.connect import connect_topics, topic_path
 from local.faults import Faults
 from local.places import HOST, PROJECT, Places, free_port
-from local.stack import connect_topics, topic_path
 from shared import clients
 from shared.envelope import Question
 from shared.outbox import Outbox

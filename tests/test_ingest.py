@@ -133,7 +133,8 @@ def test_the_progress_card_is_in_the_thread(
     name = f"{SPACE}/messages/{message_id(asked.id)}"
     card = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json()
     assert card["thread"]["name"] == asked.thread
-    assert text("en", "progress", "understanding") in str(card["cardsV2"])
+    query = text("en", "progress", "searching_for", query="How do I configure the VPN?")
+    assert query in str(card["cardsV2"])
 
 
 @pytest.mark.parametrize("fault", ["firestore-down", "chat-down", "chat-hang", "chat-throttled"])

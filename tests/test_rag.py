@@ -10,9 +10,11 @@ from google.cloud.aiplatform_v1.services.vertex_rag_service import VertexRagServ
 from google.cloud.aiplatform_v1.services.vertex_rag_service.transports.grpc import (
     VertexRagServiceGrpcTransport,
 )
+from google.cloud.aiplatform_v1.types import RetrieveContextsRequest, RetrieveContextsResponse
 from grpc import insecure_channel
 
 from local.faults import Faults
+from local.rag import protos
 from local.rag.index import Index
 from local.rag.service import Rag
 from local.rag.terms import terms, words
@@ -203,3 +205,20 @@ def test_a_request_without_a_corpus_is_refused(client: VertexRagServiceClient) -
 def test_other_methods_are_unimplemented(client: VertexRagServiceClient) -> None:
     with pytest.raises(exceptions.MethodNotImplemented):
         client.augment_prompt({"parent": PARENT}, timeout=5, retry=None)
+
+
+def test_the_messages_have_the_field_numbers_and_types_of_the_sdk_s() -> None:
+    seen: set[str] = set()
+
+    def compare(ours: Any, theirs: Any) -> None:
+        seen.add(ours.name)
+        for field in ours.fields:
+            other = theirs.fields_by_name[field.name]
+            assert (field.number, field.type) == (other.number, other.type)
+            assert field.is_repeated == other.is_repeated
+            if field.message_type is not None:
+                compare(field.message_type, other.message_type)
+
+    compare(protos.RetrieveContextsRequest.DESCRIPTOR, RetrieveContextsRequest.pb().DESCRIPTOR)
+    compare(protos.RetrieveContextsResponse.DESCRIPTOR, RetrieveContextsResponse.pb().DESCRIPTOR)
+    assert seen == set(protos.MESSAGES)

@@ -99,7 +99,7 @@ def test_anything_but_one_line_is_no_rewrite(output: str) -> None:
 
 
 def test_the_query_is_shown_in_the_card(services: Services, small_cloud: SmallCloud) -> None:
-    sent = asking("And on a Mac?")
+    sent = asking("And on a Mac?", history=VPN)
     services.chat.post_progress(sent.question, progress("en"), Deadline(5))
 
     show_query(sent.model_copy(update={"search_query": "VPN on a Mac"}), services, Deadline(5))

@@ -60,7 +60,7 @@ def test_settings_cannot_be_changed_later() -> None:
     settings = read(RetrieveSettings)
 
     with pytest.raises(ValueError, match="frozen"):
-        settings.rag_top_k = 9
+        setattr(settings, "rag_top_k", 9)  # noqa: B010 - mypy sees that it is frozen
 
 
 def test_the_region_is_the_corpus_s_own() -> None:

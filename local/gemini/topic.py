@@ -23,6 +23,8 @@ WEIGHT_OF_AN_ANSWER = 0.4
 MOST_WORDS = 2
 LEAST_SHARE_OF_THE_USER = 0.25
 LEAST_SHARE_OF_AN_ANSWER = 0.6
+#: VPN, MFA: what a company abbreviates is what its articles are about, however often they say it.
+CAPITALS = 1.6
 #: A word is specific when its idf has this share of the highest that any word of the articles can have.
 SPECIFIC = 0.55
 ENOUGH_SPECIFIC_WORDS = 4
@@ -108,7 +110,8 @@ class Topic:
 
     def _score(self, word: Word) -> float:
         known = [term for term in word.terms if self._index.knows(term)]
-        return sum(self._index.idf(term) * self._weights.get(term, 0.0) for term in known) / len(word.terms)
+        score = sum(self._index.idf(term) * self._weights.get(term, 0.0) for term in known) / len(word.terms)
+        return score * CAPITALS if word.surface.isupper() else score
 
     def _articles(self) -> dict[str, str]:
         """The titles of the articles under discussion, by their URI."""

@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 import grpc
-from google.cloud.aiplatform_v1.types import RagContexts, RetrieveContextsRequest, RetrieveContextsResponse
 
 from local.grpc_server import Context, unary
+from local.rag import protos
 from local.rag.index import Hit, Index
 
 SERVICE = "google.cloud.aiplatform.v1.VertexRagService"
@@ -34,34 +34,33 @@ class Rag:
 
     def handlers(self) -> list[grpc.GenericRpcHandler]:
         """The handler of the service; its other methods answer UNIMPLEMENTED."""
-        methods = {"RetrieveContexts": unary(self._retrieve, RetrieveContextsRequest.pb())}
+        methods = {"RetrieveContexts": unary(self._retrieve, protos.RetrieveContextsRequest)}
         return [grpc.method_handlers_generic_handler(SERVICE, methods)]
 
-    async def _retrieve(self, message: Any, context: Context) -> Any:
-        request = RetrieveContextsRequest.wrap(message)
+    async def _retrieve(self, request: Any, context: Context) -> Any:
         try:
             _check(request)
         except Refusal as refusal:
             await context.abort(refusal.status, str(refusal))
         config = request.query.rag_retrieval_config
         hits = self._index.search(request.query.text, config.top_k or DEFAULT_TOP_K)
-        if "vector_distance_threshold" in config.filter:
+        if config.filter.HasField("vector_distance_threshold"):
             hits = [hit for hit in hits if hit.distance < config.filter.vector_distance_threshold]
-        contexts = RagContexts(contexts=[_context(hit) for hit in hits])
-        return RetrieveContextsResponse.pb(RetrieveContextsResponse(contexts=contexts))
+        contexts = protos.RagContexts(contexts=[_context(hit) for hit in hits])
+        return protos.RetrieveContextsResponse(contexts=contexts)
 
 
-def _context(hit: Hit) -> RagContexts.Context:
-    return RagContexts.Context(
+def _context(hit: Hit) -> Any:
+    return protos.Context(
         source_uri=hit.chunk.uri,
         source_display_name=hit.chunk.title,
         text=hit.chunk.text,
         score=hit.distance,
-        chunk={"text": hit.chunk.text},
+        chunk=protos.RagChunk(text=hit.chunk.text),
     )
 
 
-def _check(request: RetrieveContextsRequest) -> None:
+def _check(request: Any) -> None:
     """Raises Refusal for what is malformed, unknown, or not served here."""
     location = _LOCATION.fullmatch(request.parent)
     if location is None:
@@ -85,14 +84,14 @@ def _check(request: RetrieveContextsRequest) -> None:
     _check_served(request)
 
 
-def _check_served(request: RetrieveContextsRequest) -> None:
+def _check_served(request: Any) -> None:
     config, store = request.query.rag_retrieval_config, request.vertex_rag_store
     unserved = {
         "rag_file_ids": store.rag_resources[0].rag_file_ids,
-        "the store's vector_distance_threshold": "vector_distance_threshold" in store,
-        "vector_similarity_threshold": "vector_similarity_threshold" in config.filter,
+        "the store's vector_distance_threshold": store.HasField("vector_distance_threshold"),
+        "vector_similarity_threshold": config.filter.HasField("vector_similarity_threshold"),
         "metadata_filter": config.filter.metadata_filter,
-        "ranking": "ranking" in config,
+        "ranking": config.HasField("ranking"),
     }
     asked = [name for name, value in unserved.items() if value]
     if asked:
