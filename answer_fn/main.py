@@ -6,9 +6,10 @@ from flask import Request
 from answer_fn.answer import answer
 from answer_fn.services import open_services
 from answer_fn.settings import Settings
+from shared.settings import read
 from shared.step import serve
 
-STEP = serve("answer", Settings, open_services, answer)
+STEP = serve("answer", read(Settings), open_services, answer)
 
 
 @functions_framework.http

@@ -57,9 +57,8 @@ class Functions:
         if self._watch is not None:
             self._watch.cancel()
         for process in self._processes.values():
-            _signal_group(
-                process, signal.SIGINT
-            )  # gunicorn's quick shutdown: no waiting for idle connections
+            # gunicorn's quick shutdown: it does not wait for idle connections.
+            _signal_group(process, signal.SIGINT)
         for process in self._processes.values():
             try:
                 process.wait(STOP_SECONDS)

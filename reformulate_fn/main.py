@@ -6,9 +6,10 @@ from flask import Request
 from reformulate_fn.reformulate import reformulate, show_query
 from reformulate_fn.services import open_services
 from reformulate_fn.settings import Settings
+from shared.settings import read
 from shared.step import serve
 
-STEP = serve("reformulate", Settings, open_services, reformulate, afterwards=show_query)
+STEP = serve("reformulate", read(Settings), open_services, reformulate, afterwards=show_query)
 
 
 @functions_framework.http

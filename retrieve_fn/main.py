@@ -6,9 +6,10 @@ from flask import Request
 from retrieve_fn.retrieve import retrieve
 from retrieve_fn.services import open_services
 from retrieve_fn.settings import Settings
+from shared.settings import read
 from shared.step import serve
 
-STEP = serve("retrieve", Settings, open_services, retrieve)
+STEP = serve("retrieve", read(Settings), open_services, retrieve)
 
 
 @functions_framework.http

@@ -18,7 +18,7 @@ from shared.envelope import Envelope
 from shared.errors import Permanent, StepError, Transient, classify, in_one_line
 from shared.failures import Failures
 from shared.outbox import Outbox
-from shared.settings import CommonSettings, read
+from shared.settings import CommonSettings
 
 #: Seconds of the step's deadline that the work may not use: publishing, and recording a failure.
 RESERVE = 8.0
@@ -149,14 +149,13 @@ class Step(Generic[W]):
 
 def serve(
     name: str,
-    settings_class: type[C],
+    settings: C,
     open_services: Callable[[C], W],
     work: Callable[[Envelope, W, Deadline], Envelope | None],
     *,
     afterwards: Callable[[Envelope, W, Deadline], None] | None = None,
 ) -> Step[W]:
-    """The step of a function's `main.py`: reads the settings now, makes the clients on first use."""
-    settings = read(settings_class)
+    """The step of a function's `main.py`, set up by its settings; the clients are made on first use."""
     logs.set_up(settings.google_cloud_project)
     return Step(
         name=name,

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -101,9 +102,10 @@ class Inbox:
 
     def is_empty(self) -> bool:
         """Whether nothing is waiting now."""
-        answer = self.client.pull(
-            request={"subscription": self.path, "max_messages": 1, "return_immediately": True}, timeout=5
-        )
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            answer = self.client.pull(
+                request={"subscription": self.path, "max_messages": 1, "return_immediately": True}, timeout=5
+            )
         return not answer.received_messages
 
 

@@ -46,7 +46,8 @@ def missing(kind: Kind) -> str | None:
     return None
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A loopback port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -99,7 +100,7 @@ def emulator(kind: Kind) -> Iterator[str]:
     """
     if reason := missing(kind):
         raise RuntimeError(reason)
-    port = _free_port()
+    port = free_port()
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(_command(kind, port), stdout=log, stderr=subprocess.STDOUT)
         try:
