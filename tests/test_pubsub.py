@@ -1,6 +1,7 @@
 """What only our Pub/Sub shows: it outlives its process, signs pushes, refuses what headers lose."""
 
 import asyncio
+import json
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.api_core.exceptions import InvalidArgument
 from google.auth import jwt
 from google.pubsub_v1 import SubscriberClient
 from google.pubsub_v1 import types as sdk
@@ -19,17 +21,20 @@ from google.pubsub_v1 import types as sdk
 from local.faults import Faults
 from local.pubsub import protos
 from local.pubsub.backlog import pause
+from local.pubsub.leases import Leases
 from local.pubsub.push import MAX_OUTSTANDING
 from local.pubsub.server import PubSub
-from local.pubsub.store import Store
+from local.pubsub.store import Delivery, Store
 from local.tokens import Signer
+from tests.emulators import free_port
 from tests.pubsub_side import Side, refusal, talking_to
-from tests.receiving import Push, receiving
+from tests.receiving import Push, receiving, receiving_on
 from tests.serving import serving
 
 pytestmark = pytest.mark.filterwarnings("ignore:The return_immediately flag:DeprecationWarning")
 ROOT = Path(__file__).parent.parent
 SIGNER = Signer()
+NOWHERE = "http://127.0.0.1:1/"
 UNWRAPPED = {"no_wrapper": {"write_metadata": True}}
 FAST = {"minimum_backoff": {"nanos": 0}, "maximum_backoff": {"nanos": 0}}
 JSON = {"content-type": "application/json"}
@@ -79,8 +84,8 @@ def test_unacknowledged_messages_outlive_a_restart(tmp_path: Path) -> None:
         side.publish(topic, b"kept", kind="test")
         side.publish(topic, b"done")
         received = {each.message.data: each for each in side.pull_until(subscription, 2)}
-        side.acknowledge(subscription, received[b"done"])
         side.give_back(subscription, received[b"kept"])
+        side.acknowledge(subscription, received[b"done"])
     with pubsub(tmp_path / "state") as side:
         (again,) = side.pull_until(subscription)
         assert again.message == received[b"kept"].message
@@ -89,14 +94,28 @@ def test_unacknowledged_messages_outlive_a_restart(tmp_path: Path) -> None:
         assert side.subscriber.get_subscription(subscription=subscription).topic == topic
 
 
+def test_a_dead_letter_is_in_one_backlog_after_a_restart(tmp_path: Path) -> None:
+    with pubsub(tmp_path / "state") as side:
+        topic, dead_letters = side.topic(), side.topic()
+        backup = side.subscription(dead_letters)
+        policy = {"dead_letter_topic": dead_letters, "max_delivery_attempts": 5}
+        subscription = side.subscription(topic, dead_letter_policy=policy)
+        side.publish(topic, b"poison")
+        for _ in range(5):
+            side.give_back(subscription, *side.pull_until(subscription))
+    with pubsub(tmp_path / "state") as side:
+        assert side.pull(subscription, wait=False) == []
+        assert [each.message.data for each in side.pull(backup, wait=False)] == [b"poison"]
+
+
 def test_an_unfinished_push_is_made_again_after_a_restart(tmp_path: Path) -> None:
-    with receiving(never) as endpoint, pubsub(tmp_path / "state") as side:
+    port = free_port()
+    with receiving_on(port, never) as endpoint, pubsub(tmp_path / "state") as side:
         topic = side.topic()
         pushed(side, topic, endpoint.url)
         message_id = side.publish(topic, b"x", **JSON)
         endpoint.wait_for(1)
-    port = int(endpoint.url.rpartition(":")[2])
-    with receiving(port=port) as endpoint, pubsub(tmp_path / "state"):
+    with receiving_on(port) as endpoint, pubsub(tmp_path / "state"):
         (push,) = endpoint.wait_for(1)
     assert push.headers["x-goog-pubsub-message-id"] == message_id
 
@@ -136,7 +155,7 @@ asyncio.run(main())
 
 
 @pytest.mark.slow
-def test_a_killed_process_loses_no_published_message(tmp_path: Path) -> None:
+def test_a_killed_process_loses_neither_messages_nor_acknowledgements(tmp_path: Path) -> None:
     state = tmp_path / "state"
     command = [sys.executable, "-c", SERVER, str(state)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
@@ -145,7 +164,10 @@ def test_a_killed_process_loses_no_published_message(tmp_path: Path) -> None:
             with talking_to(f"127.0.0.1:{int(process.stdout.readline())}") as side:
                 topic = side.topic()
                 subscription = side.subscription(topic)
+                side.publish(topic, b"done")
+                done = side.pull_until(subscription)
                 ids = [side.publish(topic, b"%d" % n) for n in range(50)]
+                side.acknowledge(subscription, *done)
         finally:
             process.send_signal(signal.SIGKILL)
     with pubsub(state) as side:
@@ -197,24 +219,29 @@ def test_a_push_without_an_identity_has_no_token(side: Side) -> None:
     ],
 )
 def test_an_attribute_that_a_header_would_lose_is_refused(side: Side, name: str, value: str) -> None:
-    wrapped, unwrapped = side.topic(), side.topic()
+    topic = side.topic()
+    pushed(side, topic, NOWHERE)
+    with pytest.raises(InvalidArgument, match=repr(name)):
+        side.publish(topic, b"x", **JSON, **{name: value})
+
+
+def test_attributes_that_do_not_become_headers_may_be_anything(side: Side) -> None:
+    topic = side.topic()
+    side.subscription(topic, push_config=UNWRAPPED)
     with receiving() as endpoint:
-        side.subscription(wrapped, push_config={"push_endpoint": endpoint.url})
-        pushed(side, unwrapped, endpoint.url)
-        attributes = {**JSON, name: value}
-        assert refusal(lambda: side.publish(wrapped, b"x", **attributes)) == "OK"
-        with pytest.raises(Exception, match=repr(name)):
-            side.publish(unwrapped, b"x", **attributes)
+        side.subscription(topic, push_config={"push_endpoint": endpoint.url})
+        side.publish(topic, b"x", under_score="質問")
+        (push,) = endpoint.wait_for(1)
+    assert json.loads(push.body)["message"]["attributes"] == {"under_score": "質問"}
 
 
 def test_an_unwrapped_message_needs_a_content_type_and_at_most_30_attributes(side: Side) -> None:
     topic = side.topic()
-    with receiving() as endpoint:
-        pushed(side, topic, endpoint.url)
-        most = {**JSON, **{f"k{n}": "v" for n in range(29)}}
-        assert refusal(lambda: side.publish(topic, b"x", **most)) == "OK"
-        assert refusal(lambda: side.publish(topic, b"x", **most, more="v")) == "INVALID_ARGUMENT"
-        assert refusal(lambda: side.publish(topic, b"x", kind="v")) == "INVALID_ARGUMENT"
+    pushed(side, topic, NOWHERE)
+    most = {**JSON, **{f"k{n}": "v" for n in range(29)}}
+    assert refusal(lambda: side.publish(topic, b"x", **most, more="v")) == "INVALID_ARGUMENT"
+    assert refusal(lambda: side.publish(topic, b"x", kind="v")) == "INVALID_ARGUMENT"
+    assert refusal(lambda: side.publish(topic, b"x", **most)) == "OK"
 
 
 def test_a_dead_letter_is_pushed_with_what_headers_can_carry(side: Side) -> None:
@@ -385,6 +412,19 @@ def test_without_its_dead_letter_topic_a_message_is_tried_on(side: Side) -> None
         attempts.append(received.delivery_attempt)
         side.give_back(subscription, received)
     assert attempts == [1, 2, 3, 4, 5, 6, 7]
+
+
+async def test_a_lease_that_was_ended_does_not_expire() -> None:
+    expired: list[Delivery] = []
+    wrong: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: wrong.append(context))
+    leases = Leases(expired.append)
+    kept, ended = (Delivery("subscription", n, None, attempts=0, due=0) for n in (1, 2))
+    ack_id = leases.grant(ended, 0.01)
+    leases.grant(kept, 0.02)
+    assert leases.end("subscription", [ack_id]) == [ended]
+    await asyncio.sleep(0.1)
+    assert (expired, wrong) == ([kept], [])
 
 
 # Faults

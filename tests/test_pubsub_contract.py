@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,9 +15,9 @@ import pytest
 from local.faults import Faults
 from local.pubsub.server import PubSub
 from local.tokens import Signer
-from tests.emulators import emulator, missing
+from tests.emulators import emulator, free_port, missing
 from tests.pubsub_side import Side, refusal, talking_to
-from tests.receiving import Push, receiving
+from tests.receiving import Push, receiving, receiving_on
 from tests.serving import serving
 
 #: Where Google's emulator (0.8.20) is known to be kinder or poorer than production.
@@ -187,11 +186,19 @@ def test_a_push_endpoint_is_http(side: Side) -> None:
 def test_an_update_changes_only_what_the_mask_names(side: Side) -> None:
     policy = {"dead_letter_topic": side.topic(), "max_delivery_attempts": 7}
     name = side.subscription(side.topic(), dead_letter_policy=policy)
-    changed = {"name": name, "ack_deadline_seconds": 30, "dead_letter_policy": {}}
+    changed = {"name": name, "ack_deadline_seconds": 30}
     request = {"subscription": changed, "update_mask": {"paths": ["ack_deadline_seconds"]}}
     side.subscriber.update_subscription(request=request)
     got = side.subscriber.get_subscription(subscription=name)
     assert (got.ack_deadline_seconds, got.dead_letter_policy.max_delivery_attempts) == (30, 7)
+
+
+def test_an_update_clears_what_the_mask_names_and_the_request_lacks(side: Side) -> None:
+    policy = {"dead_letter_topic": side.topic(), "max_delivery_attempts": 7}
+    name = side.subscription(side.topic(), dead_letter_policy=policy)
+    request = {"subscription": {"name": name}, "update_mask": {"paths": ["dead_letter_policy"]}}
+    side.subscriber.update_subscription(request=request)
+    assert "dead_letter_policy" not in side.subscriber.get_subscription(subscription=name)
 
 
 # Publishing
@@ -297,6 +304,19 @@ def test_a_message_comes_again_when_its_deadline_passes(side: Side) -> None:
     (second,) = side.pull_until(subscription)
     assert second.message.message_id == first.message.message_id
     assert second.ack_id != first.ack_id
+
+
+def test_a_message_whose_deadline_was_put_off_does_not_come_again(side: Side) -> None:
+    topic = side.topic()
+    subscription = side.subscription(topic)
+    side.publish(topic, b"slow")
+    (received,) = side.pull_until(subscription)
+    side.give_back(subscription, received, seconds=1)
+    side.give_back(subscription, received, seconds=60)
+    end = time.monotonic() + 1.3
+    while time.monotonic() < end:
+        assert side.pull(subscription, wait=False) == []
+        time.sleep(0.1)
 
 
 def test_an_ack_id_that_has_ended_does_not_acknowledge(side: Side) -> None:
@@ -498,12 +518,10 @@ def test_five_refused_pushes_make_a_dead_letter(side: Side) -> None:
 
 def test_an_endpoint_that_is_not_there_yet_gets_the_message_later(side: Side) -> None:
     topic = side.topic()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     side.subscription(topic, **push_to(f"http://127.0.0.1:{port}", no_wrapper={}))
     side.publish(topic, b"patient")
-    with receiving(port=port) as endpoint:
+    with receiving_on(port) as endpoint:
         assert endpoint.wait_for(1)[0].body == b"patient"
 
 
