@@ -21,9 +21,9 @@ test: ## run all checks and tests, and report every failure
 	@$(SETUP) test
 	@exec $(VENV_PYTHON) -m tools.check
 
-test-fast: ## run the tests that start no processes
+test-fast: ## run the tests that start no processes and wait for nothing
 	@$(SETUP) test
-	@exec $(VENV_PYTHON) -m pytest -m "not slow"
+	@exec $(VENV_PYTHON) -m pytest -n 2 -m "not slow"
 
 package: ## write build/<function>.zip for each of the four functions
 	@exec $(PYTHON3) -m tools.package

@@ -18,6 +18,7 @@ def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, 
         # google-auth looks for credentials in the home folder and on Google's metadata server.
         "HOME": str(places.logs),
         "NO_GCE_CHECK": "true",
+        "GRPC_VERBOSITY": "ERROR",
         "PYTHONUNBUFFERED": "1",
         "GOOGLE_CLOUD_PROJECT": PROJECT,
         "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
@@ -34,7 +35,7 @@ def isolate(environ: MutableMapping[str, str]) -> None:
     the SDKs a project or an emulator of the person who runs it."""
     kept = {key: environ[key] for key in (*KEPT, "HOME", "TERM", "GEMINI_API_KEY") if key in environ}
     environ.clear()
-    environ.update(kept)
+    environ.update(kept, GRPC_VERBOSITY="ERROR")  # a closing stand-in is nothing to tell a person
 
 
 def own_key(environ: Mapping[str, str]) -> str | None:

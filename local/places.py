@@ -1,6 +1,8 @@
 """Where everything is on this machine: ports on loopback, and files below the state folder."""
 
+import random
 import socket
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,11 +22,16 @@ class PortTaken(Exception):
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody listens on now.
+
+    Not one of those that systems hand out by themselves (from 32768 on Linux): between our look and the
+    function's start, somebody else could be given it.
+    """
+    while True:
+        port = random.randint(20_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ MOST_UNUSABLE = 2
 
 
 class _Unusable(Transient):
-    pass
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail, retry_after=0)  # nothing is overloaded: there is nothing to wait for
 
 
 def generate(

@@ -50,6 +50,7 @@ def call(
 
 
 def _wait(attempt: int, retry_after: float | None) -> float:
+    if retry_after is not None:  # no sooner than the service asks, and not all at the same moment
+        return retry_after * random.uniform(1.0, 1.25)  # noqa: S311 - spreads retries, hides nothing
     backoff: float = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (attempt - 1))
-    jittered = backoff * random.uniform(0.5, 1.5)  # noqa: S311 - spreads retries, hides nothing
-    return max(jittered, retry_after or 0.0)
+    return backoff * random.uniform(0.5, 1.5)  # noqa: S311

@@ -2,7 +2,6 @@
 
 import http.client
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -10,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Literal
+
+from local.places import free_port
 
 Kind = Literal["pubsub", "firestore"]
 
@@ -44,14 +45,6 @@ def missing(kind: Kind) -> str | None:
     if not _jars(kind):
         return f"no {kind} emulator in a Google Cloud SDK"
     return None
-
-
-def free_port() -> int:
-    """A loopback port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _command(kind: Kind, port: int) -> list[str]:

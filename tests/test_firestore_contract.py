@@ -13,6 +13,7 @@ from google.cloud.firestore_v1 import types
 from tests.firestore_contract import GAPS, ONCE, commit, stored
 
 pytest_plugins = ["tests.firestore_servers"]
+pytestmark = pytest.mark.slow
 
 
 def test_every_named_gap_belongs_to_a_test() -> None:

@@ -13,6 +13,7 @@ from google.cloud.firestore_v1.base_query import And, FieldFilter, Or
 from tests.firestore_contract import ONCE
 
 pytest_plugins = ["tests.firestore_servers"]
+pytestmark = pytest.mark.slow
 
 
 #: In Firestore's order of values; those on one line are equal.

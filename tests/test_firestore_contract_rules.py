@@ -11,6 +11,7 @@ from google.cloud.firestore_v1 import types
 from tests.firestore_contract import MIB, ONCE, commit, stored
 
 pytest_plugins = ["tests.firestore_servers"]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("bad", [".", "..", "__x__"])

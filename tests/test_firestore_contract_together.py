@@ -10,6 +10,7 @@ from google.cloud.firestore_v1 import types
 from tests.firestore_contract import ONCE, at_once, stored
 
 pytest_plugins = ["tests.firestore_servers"]
+pytestmark = pytest.mark.slow
 
 
 def test_a_batch_is_all_or_nothing(database: firestore.Client) -> None:

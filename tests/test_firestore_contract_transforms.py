@@ -11,6 +11,7 @@ from google.cloud.firestore_v1 import types
 from tests.firestore_contract import ONCE, commit, stored
 
 pytest_plugins = ["tests.firestore_servers"]
+pytestmark = pytest.mark.slow
 
 
 def test_array_union_adds_what_is_not_there_yet(database: firestore.Client) -> None:

@@ -53,7 +53,7 @@ def test_the_runner_itself_keeps_no_proxy_and_no_credentials() -> None:
 
     isolate(environment)
 
-    assert environment == {"PATH": "/bin", "GEMINI_API_KEY": "k"}
+    assert set(environment) == {"PATH", "GEMINI_API_KEY", "GRPC_VERBOSITY"}
 
 
 def test_every_step_passes_on_to_one_that_takes_it() -> None:

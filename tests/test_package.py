@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from local.faults import Faults
+from local.places import free_port
 from local.pubsub.server import PubSub
 from tests.pubsub_side import Side
 from tests.serving import serving
@@ -142,12 +143,6 @@ def environment(deployed: Path, without: str = "") -> dict[str, str]:
 def serve_command(app: Path, port: int) -> list[str]:
     where = ["--host", "127.0.0.1", "--port", str(port)]
     return ["-m", "functions_framework", "--source", str(app / "main.py"), "--target", "main", *where]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-    return port
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from local.pipeline import STEPS
+from local.places import free_port
 from shared.conversations import COLLECTION
 from shared.firestore import document_id
 from shared.texts import text
@@ -272,15 +273,9 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_stopping_it_stops_every_process(tmp_path: Path, number: signal.Signals) -> None:
-    serving = Serving(tmp_path, _free_port())
+    serving = Serving(tmp_path, free_port())
     serving.wait_until_up()
     functions = serving.children()
 

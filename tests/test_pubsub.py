@@ -19,6 +19,7 @@ from google.pubsub_v1 import SubscriberClient
 from google.pubsub_v1 import types as sdk
 
 from local.faults import Faults
+from local.places import free_port
 from local.pubsub import protos
 from local.pubsub.backlog import pause
 from local.pubsub.leases import Leases
@@ -26,12 +27,14 @@ from local.pubsub.push import MAX_OUTSTANDING
 from local.pubsub.server import PubSub
 from local.pubsub.store import Delivery, Store
 from local.tokens import Signer
-from tests.emulators import free_port
 from tests.pubsub_side import Side, refusal, talking_to
 from tests.receiving import Push, receiving, receiving_on
 from tests.serving import serving
 
-pytestmark = pytest.mark.filterwarnings("ignore:The return_immediately flag:DeprecationWarning")
+pytestmark = [
+    pytest.mark.slow,  # retries and deadlines take their time
+    pytest.mark.filterwarnings("ignore:The return_immediately flag:DeprecationWarning"),
+]
 ROOT = Path(__file__).parent.parent
 SIGNER = Signer()
 NOWHERE = "http://127.0.0.1:1/"

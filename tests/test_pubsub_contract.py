@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from local.faults import Faults
+from local.places import free_port
 from local.pubsub.server import PubSub
 from local.tokens import Signer
-from tests.emulators import emulator, free_port, missing
+from tests.emulators import emulator, missing
 from tests.pubsub_side import Side, refusal, talking_to
 from tests.receiving import Push, receiving, receiving_on
 from tests.serving import serving
@@ -34,7 +35,10 @@ GAPS = {
     "push-is-pulled": "a push subscription can be pulled",
     "pulled-at-once": "a pull returns 100 messages at most",
 }
-pytestmark = pytest.mark.filterwarnings("ignore:The return_immediately flag:DeprecationWarning")
+pytestmark = [
+    pytest.mark.slow,  # retries and deadlines take their time
+    pytest.mark.filterwarnings("ignore:The return_immediately flag:DeprecationWarning"),
+]
 DEAD_LETTER = "CloudPubSubDeadLetterSource"
 
 

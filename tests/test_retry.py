@@ -96,7 +96,7 @@ def test_retry_after_is_honoured() -> None:
 
     run(failing(1, Transient("rag_throttled", retry_after=7)), clock)
 
-    assert clock.slept == [7]
+    assert 7 <= clock.slept[0] <= 9
 
 
 def test_a_wait_that_is_longer_than_the_time_left_is_not_begun() -> None:

@@ -11,7 +11,8 @@ CHECKS = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
     ("mypy",),
-    ("pytest",),
+    # Two at a time: much of what the tests do is waiting for deadlines and processes.
+    ("pytest", "-n", "2", "--dist", "loadfile"),
 )
 
 
