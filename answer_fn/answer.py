@@ -11,18 +11,22 @@ from shared.chat import Chat
 from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Envelope
-from shared.errors import Permanent, in_one_line
+from shared.errors import Permanent, Transient, in_one_line
 from shared.failures import Failures
 from shared.firestore import Fields
 from shared.gemini import generate
 from shared.outbox import Outbox
-from shared.records import Records, Settled
+from shared.progress import Progress
+from shared.records import APOLOGY, Records, Settled
 
 #: Seconds for one attempt of the model, and what must be left of the step for posting.
 TIMEOUT = 45.0
 RESERVE_FOR_POSTING = 30.0
-#: Seconds for the memory and the question's record: the answer is worth having without them.
-WAIT_FOR_MEMORY = 10.0
+#: Seconds for the memory and the question's record: the answer is worth having without them. Longer than an
+#: apology may be under way.
+WAIT_FOR_MEMORY = 14.0
+#: Seconds for saving the turn: nobody waits for it, so it may outlast an outage.
+WAIT_FOR_SAVING = 40.0
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class Services:
 
     outbox: Outbox
     failures: Failures
+    progress: Progress
     chat: Chat
     records: Records
     conversations: Conversations
@@ -46,6 +51,8 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
     """
     question = envelope.question
     settled = _settled(envelope, services, deadline)
+    if settled is not None and settled.final.get("kind") == APOLOGY:
+        settled = None  # it gives way to an answer
     if settled is not None and settled.posted:
         logs.info("Answered already")
         return
@@ -53,10 +60,10 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
         composed = _composed(envelope, services, deadline)
         final = final_of(composed, envelope, services.hours)
         settled = _settle(envelope, final, services, deadline)
-    services.chat.put_final(question, content_of(settled.final, envelope), deadline)
+    services.chat.put_final(question, content_of(settled.final, question), deadline)
     logs.info("Posted", answered=settled.final["answered"], sources=len(settled.final["sources"]))
-    if _save(envelope, settled.final, services, deadline):
-        _mark_posted(envelope, services, deadline)
+    _save(envelope, settled.final, services, deadline)
+    _mark_posted(envelope, services, deadline)
 
 
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | None:
@@ -70,7 +77,7 @@ def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Com
         prompt=prompt(envelope),
         config=config(),
         parse=RagAnswer.model_validate_json,
-        deadline=deadline.within(deadline.remaining - RESERVE_FOR_POSTING),
+        deadline=deadline.within(max(deadline.remaining - RESERVE_FOR_POSTING, deadline.remaining / 2)),
         timeout=TIMEOUT,
     )
     return compose(response, envelope.contexts)
@@ -92,22 +99,21 @@ def _settle(envelope: Envelope, final: Fields, services: Services, deadline: Dea
         return Settled(final, posted=False)
 
 
-def _save(envelope: Envelope, final: Fields, services: Services, deadline: Deadline) -> bool:
-    """Save the turn, if there was an answer. The answer stands even if it cannot be saved."""
+def _save(envelope: Envelope, final: Fields, services: Services, deadline: Deadline) -> None:
+    """Save the turn, if there was an answer. Raises Transient: the answer stands, and is remembered later."""
     if not final["answered"]:
-        return True
+        return
     try:
         services.conversations.save_turn(
             envelope.question,
             final["plain"],
-            deadline.within(WAIT_FOR_MEMORY),
+            deadline.within(WAIT_FOR_SAVING),
             search_query=final["search_query"],
             sources=[source["id"] for source in final["sources"]],
         )
     except Exception as error:
-        logs.error("THE TURN WAS NOT SAVED: follow-ups will not know it", error=in_one_line(error))
-        return False
-    return True
+        logs.error("THE TURN IS NOT SAVED: follow-ups do not know it yet", error=in_one_line(error))
+        raise Transient("turn_not_saved", in_one_line(error)) from error
 
 
 def _mark_posted(envelope: Envelope, services: Services, deadline: Deadline) -> None:

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from answer_fn.prompts import RagAnswer
 from shared.envelope import Context
 
-_CITATION = re.compile(r"\s?\[(\d+(?:\s*[,、]\s*\d+)*)\]")
-_MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]*)\]\(\s*<?([^\s)>]+)>?[^)\n]*\)")
-_URL = re.compile(r"(?:https?|ftp)://[^\s<>()\[\]\"'`、。」』）]+", re.IGNORECASE)
+_CITATION = re.compile(r"\s?\[(\d{1,4}(?:\s{0,3}[,、]\s{0,3}\d{1,4}){0,50})\]")
+#: Bounded, and without brackets inside brackets: a model's output must not make a regular expression crawl.
+_MARKDOWN_LINK = re.compile(
+    r"!?\[([^\[\]\n]{0,300})\]"
+    r"\(\s{0,3}<?([^\s()<>]{0,1000}(?:\([^\s()<>]{0,300}\)[^\s()<>]{0,300}){0,3})>?[^()\n]{0,300}\)"
+)
+_REFERENCE = re.compile(r"^\s{0,3}\[[^\]\n]{1,300}\]:.*$", re.MULTILINE)
+_URL = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.)[^\s<>()\[\]\"'`、。」』）]+", re.IGNORECASE)
 _MENTION = re.compile(r"<(\s*)(users/)", re.IGNORECASE)
 
 
@@ -60,7 +65,7 @@ def _document(context: Context) -> str:
 
 
 def _renumbered(group: str, numbers: dict[int, int]) -> str:
-    kept = sorted({numbers[int(n)] for n in re.findall(r"\d+", group) if int(n) in numbers})
+    kept = sorted({numbers[int(n)] for n in re.findall(r"\d{1,4}", group) if int(n) in numbers})
     return "".join(f" [{number}]" for number in kept)
 
 
@@ -75,9 +80,20 @@ def _safe(text: str, contexts: Sequence[Context]) -> str:
     """Without mentions of people, and without links that no source contains."""
     given = (f"{context.text} {context.link or ''}" for context in contexts)
     allowed = {_bare(url) for passage in given for url in _URL.findall(passage)}
-    text = _MARKDOWN_LINK.sub(lambda match: match[0] if _bare(match[2]) in allowed else match[1], text)
+    text = _without_foreign_links(_REFERENCE.sub("", text), allowed)
     text = _URL.sub(lambda match: match[0] if _bare(match[0]) in allowed else "", text)
     return _MENTION.sub(r"‹\1\2", text)
+
+
+def _without_foreign_links(text: str, allowed: set[str]) -> str:
+    """Links are unwrapped from the inside out, until there is none left to unwrap."""
+    while True:
+        unwrapped = _MARKDOWN_LINK.sub(
+            lambda match: match[0] if _bare(match[2]) in allowed else match[1], text
+        )
+        if unwrapped == text:
+            return text
+        text = unwrapped
 
 
 def _bare(url: str) -> str:

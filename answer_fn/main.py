@@ -1,18 +1,27 @@
-"""Entry point of `answer_fn`: the push subscription on `findings` calls it."""
+"""Entry points of `answer_fn`: the push subscriptions on `findings` and, for `tell`, on `dead-letters`."""
 
 import functions_framework
 from flask import Request
 
+from answer_fn import tell as telling
 from answer_fn.answer import answer
 from answer_fn.services import open_services
 from answer_fn.settings import Settings
 from shared.settings import read
 from shared.step import serve
 
-STEP = serve("answer", read(Settings), open_services, answer)
+SETTINGS = read(Settings)
+STEP = serve("answer", "writing", SETTINGS, open_services, answer)
+TELLER = telling.Teller(lambda: telling.open_services(SETTINGS))
 
 
 @functions_framework.http
 def main(request: Request) -> tuple[str, int]:
     """Take the findings of one question."""
     return STEP.receive(dict(request.headers), request.get_data())
+
+
+@functions_framework.http
+def tell(request: Request) -> tuple[str, int]:
+    """Take one dead letter."""
+    return TELLER.receive(dict(request.headers), request.get_data())

@@ -5,7 +5,7 @@ from typing import Any
 from answer_fn.compose import Composed, Source
 from shared.cards import CARD_ID, LONGEST_QUERY, escaped, shortened
 from shared.chat import Card, Content
-from shared.envelope import Envelope
+from shared.envelope import Envelope, Question
 from shared.firestore import Fields
 from shared.texts import text
 
@@ -19,9 +19,16 @@ def final_of(composed: Composed | None, envelope: Envelope, hours: float) -> Fie
     query = envelope.search_query or question.text
     if composed is None:
         not_found = text(question.language, "answer", "not_found")
-        return {"answered": False, "text": not_found, "search_query": query, "sources": []}
+        return {
+            "kind": "fallback",
+            "answered": False,
+            "text": not_found,
+            "search_query": query,
+            "sources": [],
+        }
     answer = _fitting(composed.text, question.language)
     return {
+        "kind": "answer",
         "answered": True,
         "text": answer if _answered_before(envelope) else f"{answer}\n\n_{_hint(envelope, hours)}_",
         "plain": answer,
@@ -30,10 +37,12 @@ def final_of(composed: Composed | None, envelope: Envelope, hours: float) -> Fie
     }
 
 
-def content_of(final: Fields, envelope: Envelope) -> Content:
+def content_of(final: Fields, question: Question) -> Content:
     """The Chat message of a noted final message."""
     sources = [Source(**source) for source in final["sources"]]
-    return Content(text=final["text"], cards=_cards(sources, envelope) if sources else [])
+    return Content(
+        text=final["text"], cards=_cards(sources, final["search_query"], question) if sources else []
+    )
 
 
 def _answered_before(envelope: Envelope) -> bool:
@@ -54,14 +63,13 @@ def _fitting(answer: str, language: str) -> str:
     return f"{kept.rstrip()}\n\n{text(language, 'answer', 'shortened')}"
 
 
-def _cards(sources: list[Source], envelope: Envelope) -> list[Card]:
-    language = envelope.question.language
+def _cards(sources: list[Source], query: str, question: Question) -> list[Card]:
+    language = question.language
     section: dict[str, Any] = {
         "header": text(language, "answer", "sources"),
         "widgets": [_source(source, language) for source in sources],
     }
-    query = envelope.search_query
-    if query and query != envelope.question.text:
+    if query != question.text:
         shown = text(language, "answer", "searched_for", query=shortened(query, LONGEST_QUERY))
         section["widgets"].append(_row("search", escaped(shown)))
     return [{"card_id": CARD_ID, "card": {"sections": [section]}}]

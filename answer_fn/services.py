@@ -7,6 +7,7 @@ from shared.chat import Chat
 from shared.conversations import Conversations
 from shared.failures import Failures
 from shared.outbox import Outbox
+from shared.progress import Progress
 from shared.records import Records
 
 
@@ -14,11 +15,14 @@ def open_services(settings: Settings) -> Services:
     """Make the clients; called once, on the first message."""
     project = settings.google_cloud_project
     firestore = clients.firestore(project, settings.firestore_database)
+    chat = Chat(clients.chat(settings.chat_endpoint))
+    records = Records(firestore, settings.history_hours)
     return Services(
         outbox=Outbox(clients.publisher(), project),
         failures=Failures(firestore),
-        chat=Chat(clients.chat(settings.chat_endpoint)),
-        records=Records(firestore, settings.history_hours),
+        progress=Progress(chat, records),
+        chat=chat,
+        records=records,
         conversations=Conversations(firestore, settings.history_hours),
         gemini=clients.gemini(),
         model=settings.answer_model,

@@ -10,9 +10,9 @@ from shared.envelope import Question
 from shared.errors import Permanent
 from shared.language import of_person
 
-_MESSAGE = re.compile(r"spaces/[^/\s]+/messages/[^/\s]+")
+_MESSAGE = re.compile(r"spaces/[!-.0-~]+/messages/[!-.0-~]+")
 _SECRETS = {"authorizationEventObject", "token", "configCompleteRedirectUrl"}
-_THREAD = re.compile(r"spaces/[^/\s]+/threads/[^/\s]+")
+_THREAD = re.compile(r"spaces/[!-.0-~]+/threads/[!-.0-~]+")
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,13 @@ def _words(message: dict[str, Any]) -> str:
     """
     argument, text = message.get("argumentText"), message.get("text")
     if isinstance(argument, str):
-        return argument.strip()
-    return "" if _mentions_a_bot(message) or not isinstance(text, str) else text.strip()
+        return _whole(argument).strip()
+    return "" if _mentions_a_bot(message) or not isinstance(text, str) else _whole(text).strip()
+
+
+def _whole(text: str) -> str:
+    """Without the half of an emoji that was cut in two, which cannot be encoded."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _mentions_a_bot(message: dict[str, Any]) -> bool:

@@ -74,8 +74,11 @@ def _note(question: Question, services: Services, deadline: Deadline) -> Noted:
 
 def _show_progress(question: Question, noted: Noted, services: Services, deadline: Deadline) -> None:
     # A question without history is searched for as it is, so the card can say so from the start.
-    search_query = None if noted.history else question.text
+    if noted.history:
+        card = progress(question.language, "understanding")
+    else:
+        card = progress(question.language, "searching", question.text)
     try:
-        services.chat.post_progress(question, progress(question.language, search_query), deadline)
+        services.chat.post_progress(question, card, deadline)
     except Exception as error:
         logs.warning("Progress card was not posted", error=in_one_line(error))

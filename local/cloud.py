@@ -100,6 +100,11 @@ class Cloud:
             self._server.should_exit = True
             await self._http
 
+    @property
+    def idle(self) -> bool:
+        """Whether every event of Chat was answered and every pushed message acknowledged."""
+        return not self.chat.sending and not self._pubsub.undelivered
+
     async def restart_pubsub(self) -> None:
         """Stop Pub/Sub and start it anew from its file, as after a crash: no message may be missing."""
         await self._grpc["pubsub"].stop()

@@ -5,7 +5,7 @@ from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 from google.pubsub_v1.services.publisher.transports import PublisherGrpcTransport
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 
-from local.pipeline import DEAD_LETTERS, DELIVERY_ATTEMPTS, STEPS, TOPICS, Step
+from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS, Step
 from local.places import HOST, PROJECT, Places
 
 #: The identity that pushes carry; production verifies it before a function sees the request.
@@ -17,9 +17,14 @@ def connect(places: Places) -> None:
     connect_topics(places)
     with grpc.insecure_channel(f"{HOST}:{places.pubsub}") as channel:
         subscriber = SubscriberClient(transport=SubscriberGrpcTransport(channel=channel))
-        for step in STEPS:
+        names = {found.name for found in subscriber.list_subscriptions(project=f"projects/{PROJECT}")}
+        for step in FUNCTIONS:
             if step.takes:
-                _subscribe(subscriber, step, step.takes, places)
+                _subscribe(subscriber, step, step.takes, places, names)
+        if _subscription_path(BACKUP) not in names:
+            subscriber.create_subscription(
+                name=_subscription_path(BACKUP), topic=topic_path(DEAD_LETTERS), ack_deadline_seconds=60
+            )
 
 
 def connect_topics(places: Places) -> None:
@@ -37,31 +42,37 @@ def topic_path(topic: str) -> str:
     return f"projects/{PROJECT}/topics/{topic}"
 
 
-def _subscribe(subscriber: SubscriberClient, step: Step, takes: str, places: Places) -> None:
-    """Made anew each time: the functions' ports change, and unacknowledged messages must follow them."""
-    name = f"projects/{PROJECT}/subscriptions/{step.subscription}"
+def _subscription_path(name: str) -> str:
+    return f"projects/{PROJECT}/subscriptions/{name}"
+
+
+def _subscribe(
+    subscriber: SubscriberClient, step: Step, takes: str, places: Places, existing: set[str]
+) -> None:
+    """The functions' ports change from run to run; unacknowledged messages must follow them."""
+    name = _subscription_path(step.subscription)
+    url = places.function_url(step.name)
     push = {
-        "push_endpoint": places.function_url(step.name),
-        "oidc_token": {"service_account_email": PUSH_IDENTITY, "audience": places.function_url(step.name)},
+        "push_endpoint": url,
+        "oidc_token": {"service_account_email": PUSH_IDENTITY, "audience": url},
         "no_wrapper": {"write_metadata": True},
     }
-    if name in {found.name for found in subscriber.list_subscriptions(project=f"projects/{PROJECT}")}:
-        changed = {
-            "subscription": {"name": name, "push_config": push},
-            "update_mask": {"paths": ["push_config"]},
-        }
-        subscriber.update_subscription(request=changed)
+    if name in existing:
+        changed = {"name": name, "push_config": push}
+        subscriber.update_subscription(
+            request={"subscription": changed, "update_mask": {"paths": ["push_config"]}}
+        )
         return
-    subscriber.create_subscription(
-        request={
-            "name": name,
-            "topic": topic_path(takes),
-            "push_config": push,
-            "ack_deadline_seconds": step.ack_deadline,
-            "retry_policy": {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 30}},
-            "dead_letter_policy": {
-                "dead_letter_topic": topic_path(DEAD_LETTERS),
-                "max_delivery_attempts": DELIVERY_ATTEMPTS,
-            },
+    request = {
+        "name": name,
+        "topic": topic_path(takes),
+        "push_config": push,
+        "ack_deadline_seconds": step.ack_deadline,
+        "retry_policy": {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 30}},
+    }
+    if takes != DEAD_LETTERS:  # a dead letter has nowhere further to go: it is tried until it is kept
+        request["dead_letter_policy"] = {
+            "dead_letter_topic": topic_path(DEAD_LETTERS),
+            "max_delivery_attempts": DELIVERY_ATTEMPTS,
         }
-    )
+    subscriber.create_subscription(request=request)

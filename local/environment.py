@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, MutableMapping
 
-from local.pipeline import DEAD_LETTERS, STEPS
+from local.pipeline import DEAD_LETTERS, FUNCTIONS
 from local.places import CORPUS, HOST, PROJECT, Places
 
 #: What of a person's own environment the functions may see.
@@ -12,7 +12,7 @@ KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIR
 
 def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, str]:
     """The variables of one function; with `gemini_key` it asks the real Gemini."""
-    step = next(step for step in STEPS if step.name == name)
+    step = next(step for step in FUNCTIONS if step.name == name)
     common = {
         **{key: os.environ[key] for key in KEPT if key in os.environ},
         # google-auth looks for credentials in the home folder and on Google's metadata server.

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
 #: The functions; `<name>-killed` ends the function's processes every few seconds, in the middle of whatever.
-FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer")
+FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 #: Kinds that every service understands: refused at once, answered late, answered 429, never answered.
 COMMON_KINDS = ("down", "slow", "throttled", "hang")
 #: Kinds that only one service understands.
 OWN_KINDS = {
     "pubsub": ("duplicate", "late"),
+    "chat": ("duplicate",),
     "gemini": ("blocked", "cut-off", "invalid", "empty"),
 }
 NAMES = (

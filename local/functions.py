@@ -10,7 +10,7 @@ from pathlib import Path
 
 from local.environment import of_function
 from local.faults import Faults
-from local.pipeline import STEPS
+from local.pipeline import FUNCTIONS, STEPS, TELL, Step
 from local.places import HOST, Places
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,11 +41,12 @@ class Functions:
         """Start all processes, without waiting for them."""
         self._places.logs.mkdir(parents=True, exist_ok=True)
         for step in STEPS:
-            self._spawn(step.name)
+            self._spawn(step)
 
     async def ready(self) -> None:
-        """Wait until every function listens, then begin to watch. Raises FunctionFailed."""
+        """Wait until every step listens, then begin to watch. Raises FunctionFailed."""
         await asyncio.gather(*(self._listening(step.name) for step in STEPS))
+        self._spawn(TELL)  # last: no question needs it unless something goes wrong
         self._watch = asyncio.create_task(self._supervise())
 
     def kill(self, name: str) -> None:
@@ -68,10 +69,11 @@ class Functions:
                 _signal_group(process, signal.SIGKILL)
                 process.wait()
 
-    def _spawn(self, name: str) -> None:
+    def _spawn(self, step: Step) -> None:
+        name = step.name
         command = [
             sys.executable, "-m", "functions_framework",
-            "--source", str(ROOT / f"{name}_fn" / "main.py"), "--target", "main",
+            "--source", str(ROOT / step.source), "--target", step.entry_point,
             "--host", HOST, "--port", str(self._places.functions[name]),
         ]  # fmt: skip
         with self._log(name).open("ab") as log:
@@ -106,12 +108,13 @@ class Functions:
 
     async def _supervise(self) -> None:
         loop = asyncio.get_running_loop()
-        next_kill = dict.fromkeys((step.name for step in STEPS), 0.0)
+        next_kill = dict.fromkeys((step.name for step in FUNCTIONS), 0.0)
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            for name, process in list(self._processes.items()):
-                if process.poll() is not None:
-                    self._spawn(name)
+            for step in FUNCTIONS:
+                name = step.name
+                if self._processes[name].poll() is not None:
+                    self._spawn(step)
                 elif loop.time() >= next_kill[name] and (fault := self._faults.drawn(f"{name}-killed")):
                     next_kill[name] = loop.time() + fault.seconds
                     self.kill(name)

@@ -15,6 +15,13 @@ class Step:
     takes: str | None
     gives: str | None
     ack_deadline: int = 60
+    folder: str = ""
+    entry_point: str = "main"
+
+    @property
+    def source(self) -> str:
+        """Its `main.py`, from the root of the repository."""
+        return f"{self.folder or f'{self.name}_fn'}/main.py"
 
     @property
     def subscription(self) -> str:
@@ -28,4 +35,9 @@ STEPS = (
     Step("retrieve", takes="queries", gives="findings"),
     Step("answer", takes="findings", gives=None, ack_deadline=150),
 )
+#: Takes what the steps could not go on with; a second entry point of `answer_fn`.
+TELL = Step("tell", takes=DEAD_LETTERS, gives=None, folder="answer_fn", entry_point="tell")
+FUNCTIONS = (*STEPS, TELL)
 TOPICS = (*(step.takes for step in STEPS if step.takes), DEAD_LETTERS)
+#: The operators' own copy of every dead letter.
+BACKUP = "dead-letters-backup"

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from local.pipeline import STEPS
+from local.pipeline import FUNCTIONS
 
 HOST = "127.0.0.1"
 PROJECT = "threadwise-local"
@@ -44,7 +44,7 @@ class Places:
     pubsub: int = field(default_factory=free_port)
     firestore: int = field(default_factory=free_port)
     rag: int = field(default_factory=free_port)
-    functions: dict[str, int] = field(default_factory=lambda: {step.name: free_port() for step in STEPS})
+    functions: dict[str, int] = field(default_factory=lambda: {step.name: free_port() for step in FUNCTIONS})
 
     @property
     def url(self) -> str:

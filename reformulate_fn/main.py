@@ -9,7 +9,8 @@ from reformulate_fn.settings import Settings
 from shared.settings import read
 from shared.step import serve
 
-STEP = serve("reformulate", read(Settings), open_services, reformulate, afterwards=show_query)
+SETTINGS = read(Settings)
+STEP = serve("reformulate", "understanding", SETTINGS, open_services, reformulate, show_query)
 
 
 @functions_framework.http

@@ -7,15 +7,13 @@ from typing import Any
 from reformulate_fn.prompts import config, prompt
 from shared import logs
 from shared.cards import progress
-from shared.chat import Chat
 from shared.deadline import Deadline
 from shared.envelope import Envelope
 from shared.errors import in_one_line
 from shared.failures import Failures
 from shared.gemini import generate
 from shared.outbox import Outbox
-from shared.progress import show
-from shared.records import Records
+from shared.progress import Progress
 
 #: Seconds for one attempt, and for all of them: without a rewrite the question is still searched for.
 TIMEOUT = 8.0
@@ -37,8 +35,7 @@ class Services:
 
     outbox: Outbox
     failures: Failures
-    chat: Chat
-    records: Records
+    progress: Progress
     gemini: Any
     model: str
 
@@ -56,8 +53,8 @@ def show_query(envelope: Envelope, services: Services, deadline: Deadline) -> No
     question = envelope.question
     if not envelope.history:
         return
-    card = progress(question.language, envelope.search_query)
-    show(question, card, services.records, services.chat, deadline)
+    card = progress(question.language, "searching", envelope.search_query)
+    services.progress.show(question, card, deadline)
 
 
 def cleaned(text: str) -> str:
@@ -68,7 +65,7 @@ def cleaned(text: str) -> str:
     line = _LABEL.sub("", text.strip()).strip()
     if len(line) >= 2 and (line[0], line[-1]) in _QUOTES:
         line = line[1:-1].strip()
-    if not line or "\n" in line:
+    if len(line.splitlines()) != 1 or not line.isprintable():
         raise ValueError("not one line")
     return line
 

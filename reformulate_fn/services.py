@@ -6,6 +6,7 @@ from shared import clients
 from shared.chat import Chat
 from shared.failures import Failures
 from shared.outbox import Outbox
+from shared.progress import Progress
 from shared.records import Records
 
 
@@ -16,8 +17,9 @@ def open_services(settings: Settings) -> Services:
     return Services(
         outbox=Outbox(clients.publisher(), project),
         failures=Failures(firestore),
-        chat=Chat(clients.chat(settings.chat_endpoint)),
-        records=Records(firestore, settings.history_hours),
+        progress=Progress(
+            Chat(clients.chat(settings.chat_endpoint)), Records(firestore, settings.history_hours)
+        ),
         gemini=clients.gemini(),
         model=settings.rewrite_model,
     )

@@ -9,7 +9,8 @@ from retrieve_fn.settings import Settings
 from shared.settings import read
 from shared.step import serve
 
-STEP = serve("retrieve", read(Settings), open_services, retrieve)
+SETTINGS = read(Settings)
+STEP = serve("retrieve", "searching", SETTINGS, open_services, retrieve)
 
 
 @functions_framework.http

@@ -1,6 +1,7 @@
 """Search the corpus with the query that stands alone."""
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +18,13 @@ from shared.envelope import Context, Envelope
 from shared.errors import Permanent
 from shared.failures import Failures
 from shared.outbox import Outbox
+from shared.progress import Progress
 from shared.retry import call
 
 #: Seconds for one attempt; RAG Engine answers within about a second.
 TIMEOUT = 10.0
+#: The distance of a passage that the engine gives no proper one for.
+FARTHEST = 1e9
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Services:
 
     outbox: Outbox
     failures: Failures
+    progress: Progress
     rag: Any
     corpus: Corpus
 
@@ -91,7 +96,8 @@ def _context(passage: Any, links: Mapping[str, str]) -> Context:
         text=passage.text,
         uri=uri,
         link=link(uri, links),
-        distance=passage.score,
+        # NaN and infinity cannot travel as JSON.
+        distance=passage.score if math.isfinite(passage.score) else FARTHEST,
     )
 
 

@@ -3,16 +3,23 @@
 from retrieve_fn.retrieve import Corpus, Services
 from retrieve_fn.settings import Settings
 from shared import clients
+from shared.chat import Chat
 from shared.failures import Failures
 from shared.outbox import Outbox
+from shared.progress import Progress
+from shared.records import Records
 
 
 def open_services(settings: Settings) -> Services:
     """Make the clients; called once, on the first message."""
     project = settings.google_cloud_project
+    firestore = clients.firestore(project, settings.firestore_database)
     return Services(
         outbox=Outbox(clients.publisher(), project),
-        failures=Failures(clients.firestore(project, settings.firestore_database)),
+        failures=Failures(firestore),
+        progress=Progress(
+            Chat(clients.chat(settings.chat_endpoint)), Records(firestore, settings.history_hours)
+        ),
         rag=clients.rag(settings.rag_location, settings.rag_endpoint),
         corpus=Corpus(
             name=settings.rag_corpus,

@@ -14,6 +14,8 @@ class Settings(CommonSettings):
     """Where findings go, and what is searched."""
 
     publishes_to: str | None = Field(default="findings", description="Topic of the next step")
+    history_hours: float = Field(default=24, gt=0, description="How long a question's record is kept")
+    chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     rag_corpus: str = Field(pattern=_CORPUS, description="projects/P/locations/L/ragCorpora/C")
     rag_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for RAG Engine")
     rag_top_k: int = Field(default=6, ge=1, le=50, description="How many passages are fetched")

@@ -12,32 +12,43 @@ CARD_ID = "threadwise"
 LONGEST_QUERY = 200
 
 State = Literal["done", "running", "waiting"]
+Stage = Literal["understanding", "searching", "writing"]
+Note = Literal["still_working", "trying_again"]
+STAGES: tuple[Stage, ...] = ("understanding", "searching", "writing")
 _ICONS = {"done": "check_circle", "running": "progress_activity", "waiting": "radio_button_unchecked"}
 
 
-def progress(language: Language, search_query: str | None = None) -> Content:
-    """The card while the question is understood or, with the query, while it is searched for."""
-    if search_query is None:
-        states: tuple[State, State, State] = ("running", "waiting", "waiting")
-        searching = text(language, "progress", "searching")
-    else:
-        states = ("done", "running", "waiting")
-        searching = text(language, "progress", "searching_for", query=shortened(search_query, LONGEST_QUERY))
-    labels = (
-        text(language, "progress", "understanding"),
-        searching,
-        text(language, "progress", "writing"),
-    )
+def progress(
+    language: Language, running: Stage, search_query: str | None = None, note: Note | None = None
+) -> Content:
+    """The card while one stage is running; with the query as soon as it is known, and a note if need be."""
+    current = STAGES.index(running)
+    rows = [
+        _row(language, _label(language, stage, search_query), _state(position, current))
+        for position, stage in enumerate(STAGES)
+    ]
+    if note:
+        rows.append({"text_paragraph": {"text": escaped(text(language, "progress", note))}})
     card: Card = {
         "card_id": CARD_ID,
         "card": {
             "header": {"title": text(language, "progress", "title")},
-            "sections": [
-                {"widgets": [_row(language, *row) for row in zip(labels, states, strict=True)]},
-            ],
+            "sections": [{"widgets": rows}],
         },
     }
     return Content(cards=[card], fallback=text(language, "progress", "fallback"))
+
+
+def _label(language: Language, stage: Stage, search_query: str | None) -> str:
+    if stage == "searching" and search_query:
+        return text(language, "progress", "searching_for", query=shortened(search_query, LONGEST_QUERY))
+    return text(language, "progress", stage)
+
+
+def _state(position: int, current: int) -> State:
+    if position == current:
+        return "running"
+    return "done" if position < current else "waiting"
 
 
 def escaped(plain: str) -> str:

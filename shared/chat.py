@@ -84,6 +84,18 @@ class Chat:
                 return self._name(question, number)
         raise Transient("chat_message_deleted", f"{MOST_MESSAGES} messages were deleted")
 
+    def said(self, question: Question, deadline: Deadline) -> str:
+        """The text of the question's message as it is in Chat now; "" for a card or no message at all.
+
+        Raises Permanent or Transient.
+        """
+        for number in range(MOST_MESSAGES):
+            try:
+                return str(self._get(self._name(question, number), deadline).text)
+            except NotFound:
+                continue
+        return ""
+
     def say(self, question: Question, content: Content, deadline: Deadline) -> None:
         """Post a message of its own, once, for a question that does not enter the pipeline."""
         self._create(question, 0, content, deadline, final=True)
@@ -129,6 +141,16 @@ class Chat:
         except refusal:
             return False
         return True
+
+    def _get(self, name: str, deadline: Deadline) -> Message:
+        message: Message = call(
+            lambda timeout: self._client.get_message(name=name, retry=None, timeout=timeout),
+            service="chat",
+            deadline=deadline,
+            timeout=TIMEOUT,
+            answers=(NotFound,),
+        )
+        return message
 
     def _name(self, question: Question, number: int) -> str:
         return f"{question.space}/messages/{message_id(question.id, number)}"

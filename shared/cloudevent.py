@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from cloudevents.exceptions import GenericException
 from cloudevents.http import from_http
 
 from shared.errors import Permanent
@@ -20,6 +19,8 @@ from shared.errors import Permanent
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _VALUE = re.compile(r"[\x20-\x7e]{1,256}")
 MOST_ATTRIBUTES = 30
+LONGEST_NAME = 128
+_NEEDED = {"ce-id", "ce-source", "ce-specversion", "ce-time", "ce-type", "content-type", "traceparent"}
 #: What of a request's headers belongs to the message and must survive a dead letter and its replay.
 _OF_THE_MESSAGE = re.compile(r"(ce|replay|dead-letter)-[a-z0-9-]+|content-type|traceparent")
 
@@ -64,7 +65,7 @@ def data_of(headers: Mapping[str, str], body: bytes) -> bytes:
         raise Permanent("not_a_cloudevent", "no ce-specversion header")
     try:
         event = from_http(headers, body, data_unmarshaller=lambda raw: raw)
-    except (GenericException, ValueError, TypeError) as error:
+    except Exception as error:  # a parser of somebody else's, on bytes of anybody's
         raise Permanent("not_a_cloudevent", type(error).__name__) from None
     data = event.get_data()
     if not isinstance(data, bytes):
@@ -75,9 +76,11 @@ def data_of(headers: Mapping[str, str], body: bytes) -> bytes:
 def received_attributes(headers: Mapping[str, str]) -> dict[str, str]:
     """The message's own attributes among a push request's headers; what cannot travel on is left out."""
     lowered = {name.lower(): value for name, value in headers.items()}
-    own = {
-        name: value
+    own = [
+        (name, value)
         for name, value in lowered.items()
-        if _OF_THE_MESSAGE.fullmatch(name) and _VALUE.fullmatch(value)
-    }
-    return {"content-type": "application/octet-stream", **own}
+        if _OF_THE_MESSAGE.fullmatch(name) and len(name) <= LONGEST_NAME and _VALUE.fullmatch(value)
+    ]
+    # Room for what is added to a dead letter; the CloudEvent's own attributes come first.
+    kept = sorted(own, key=lambda pair: pair[0] not in _NEEDED)[: MOST_ATTRIBUTES - 4]
+    return {"content-type": "application/octet-stream", **dict(kept)}

@@ -26,6 +26,8 @@ COLLECTION = "chat_threads"
 PENDING_COUNTS_FOR = timedelta(minutes=5)
 #: Firestore refuses a document above 1 MiB; the rest is left for field names and index entries.
 MOST_BYTES = 900_000
+#: A turn is worth waiting for: the attempts are bounded by the deadline that is given.
+SAVE_ATTEMPTS = 12
 #: What a prompt may hold of the history, in characters, newest first: the cost of a turn stays flat.
 PROMPT_CHARACTERS = 8_000
 
@@ -84,7 +86,7 @@ class Conversations:
             ordered = sorted([*turns, *turn], key=lambda entry: entry["timestamp"])
             return self._document(question, ordered, pending, now)
 
-        change(self._client, self._reference(question), edit, deadline)
+        change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
 
     def _reference(self, question: Question) -> Any:
         return self._client.collection(COLLECTION).document(document_id(question.conversation))

@@ -7,10 +7,9 @@ before, and add a golden file of the new version to `tests/messages/` (the old o
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from shared.errors import Permanent, Transient
 
@@ -36,7 +35,7 @@ class Turn(_Part):
 
     role: Literal["user", "assistant"]
     text: str
-    timestamp: datetime
+    timestamp: AwareDatetime
     question_id: str
 
 
@@ -54,7 +53,7 @@ class Question(_Part):
     person: str
     text: Annotated[str, Field(min_length=1)]
     language: Language
-    asked_at: datetime
+    asked_at: AwareDatetime
 
 
 class Context(_Part):
@@ -72,7 +71,7 @@ class Envelope(_Part):
     """The payload of every message on `questions`, `queries` and `findings`."""
 
     version: Literal[1] = 1
-    trace: str
+    trace: Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,256}$")]
     question: Question
     history: tuple[Turn, ...] = ()
     search_query: str | None = None

@@ -10,7 +10,7 @@ from typing import Any
 
 from shared.deadline import Deadline
 from shared.errors import StepError
-from shared.firestore import Fields, change, document_id, expiry
+from shared.firestore import Fields, change, document_id, expiry, read
 
 COLLECTION = "failures"
 #: As long as the dead letters themselves can be replayed.
@@ -25,10 +25,13 @@ class Failures:
 
     def note(
         self, question_id: str, step: str, trouble: StepError, stack: list[str], deadline: Deadline
-    ) -> None:
-        """Count one failed attempt of `step`. Raises Transient or Permanent when it cannot be stored."""
+    ) -> int:
+        """Count one failed attempt of `step`, and return how many there were.
+
+        Raises Transient or Permanent when it cannot be stored.
+        """
         now = datetime.now(UTC)
-        reference = self._client.collection(COLLECTION).document(f"{document_id(question_id)}.{step}")
+        reference = self._reference(question_id, step)
 
         def edit(current: Fields | None) -> Fields:
             earlier = current or {}
@@ -38,10 +41,24 @@ class Failures:
                 "reason": trouble.reason,
                 "error": str(trouble),
                 "stack": stack,
-                "count": int(earlier.get("count", 0)) + 1,
+                "count": _count(earlier) + 1,
                 "first_at": earlier.get("first_at", now),
                 "last_at": now,
                 "expired_at": expiry(now, KEEP),
             }
 
-        change(self._client, reference, edit, deadline, attempts=1)
+        stored = change(self._client, reference, edit, deadline, attempts=1)
+        return _count(stored or {})
+
+    def find(self, question_id: str, step: str, deadline: Deadline) -> Fields | None:
+        """The record of a step's failures for a question, or None: it never failed, or its process died."""
+        snapshot = read(self._reference(question_id, step), deadline)
+        return snapshot.to_dict() if snapshot.exists else None
+
+    def _reference(self, question_id: str, step: str) -> Any:
+        return self._client.collection(COLLECTION).document(f"{document_id(question_id)}.{step}")
+
+
+def _count(record: Fields) -> int:
+    count = record.get("count")
+    return count if isinstance(count, int) else 0

@@ -9,12 +9,20 @@ from shared.records import Records
 WAIT_FOR_PROGRESS = 8.0
 
 
-def show(question: Question, content: Content, records: Records, chat: Chat, deadline: Deadline) -> None:
-    """Replace what the message shows, unless a final message is noted. Raises what went wrong."""
-    briefly = deadline.within(WAIT_FOR_PROGRESS)
-    if not records.lease(question.id, briefly):
-        return
-    try:
-        chat.update_progress(question, content, briefly)
-    finally:
-        records.release(question.id, briefly)
+class Progress:
+    """Writes progress into the messages of questions."""
+
+    def __init__(self, chat: Chat, records: Records) -> None:
+        self._chat = chat
+        self._records = records
+
+    def show(self, question: Question, content: Content, deadline: Deadline) -> None:
+        """Replace what the message shows, unless a final message is noted. Raises what went wrong."""
+        briefly = deadline.within(WAIT_FOR_PROGRESS)
+        lease = self._records.lease(question.id, briefly)
+        if lease is None:
+            return
+        try:
+            self._chat.update_progress(question, content, briefly)
+        finally:
+            self._records.release(question.id, lease, briefly)

@@ -5,23 +5,30 @@ die anywhere and the message comes again. A Permanent failure is acknowledged on
 safe in the dead letters. To a Pub/Sub push any 4xx means "again", so the only answers are 204 and 503.
 """
 
+import contextvars
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 from shared import logs
+from shared.cards import Note, Stage, progress
 from shared.cloudevent import Message, data_of, message, received_attributes
 from shared.deadline import Deadline
 from shared.envelope import Envelope
 from shared.errors import Permanent, StepError, Transient, classify, in_one_line
 from shared.failures import Failures
 from shared.outbox import Outbox
+from shared.progress import Progress
 from shared.settings import CommonSettings
 
-#: Seconds of the step's deadline that the work may not use: publishing, and recording a failure.
-RESERVE = 8.0
+#: Seconds of the step's deadline that the work may not use: publishing, recording a failure, telling of it.
+RESERVE = 15.0
+#: A step that runs this long, in seconds, says so in the question's message.
+SLOW_AFTER = 20.0
 ACKNOWLEDGED, AGAIN = ("", 204), ("", 503)
 
 
@@ -32,6 +39,8 @@ class Services(Protocol):
     def outbox(self) -> Outbox: ...
     @property
     def failures(self) -> Failures: ...
+    @property
+    def progress(self) -> Progress: ...
 
 
 W = TypeVar("W", bound=Services)
@@ -48,12 +57,14 @@ class Step(Generic[W]):
     """
 
     name: str
+    stage: Stage
     seconds: float
     services: Callable[[], W]
     work: Callable[[Envelope, W, Deadline], Envelope | None]
     dead_letter_topic: str
     publishes_to: str | None = None
     afterwards: Callable[[Envelope, W, Deadline], None] | None = None
+    slow_after: float = SLOW_AFTER
 
     @cached_property
     def _services(self) -> W:
@@ -80,7 +91,8 @@ class Step(Generic[W]):
         try:
             services = self._services
             work_deadline = deadline.within(self.seconds - RESERVE)
-            result = self.work(envelope, services, work_deadline)
+            with self._saying_when_slow(envelope, deadline):
+                result = self.work(envelope, services, work_deadline)
             if result is not None:
                 self._pass_on(result, services, deadline)
         except Exception as error:  # the framework would answer 500 and print what the error says
@@ -117,18 +129,42 @@ class Step(Generic[W]):
         trouble = classify(error, "")
         stack = logs.frames(error)
         logs.error("Step failed", reason=trouble.reason, error=str(trouble), frames=stack)
-        self._note_failure(envelope.question.id, trouble, stack, deadline)
+        times = self._note_failure(envelope.question.id, trouble, stack, deadline)
         if isinstance(trouble, Permanent):
             return self._park(headers, body, trouble, deadline)
+        if times == 1:  # said once; every further attempt would only write the same again
+            self._show(envelope, "trying_again", deadline)
         return AGAIN
 
     def _note_failure(
         self, question_id: str, trouble: StepError, stack: list[str], deadline: Deadline
-    ) -> None:
+    ) -> int:
+        """How often this step has failed for this question, or 0 when that could not be recorded."""
         try:
-            self._services.failures.note(question_id, self.name, trouble, stack, deadline)
+            return self._services.failures.note(question_id, self.name, trouble, stack, deadline)
         except Exception as error:
             logs.error("The failure could not be recorded", error=in_one_line(error))
+            return 0
+
+    @contextmanager
+    def _saying_when_slow(self, envelope: Envelope, deadline: Deadline) -> Iterator[None]:
+        context = contextvars.copy_context()  # the timer's thread logs with the question's id, too
+        say = (self._show, envelope, "still_working", deadline)
+        timer = threading.Timer(self.slow_after, context.run, say)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _show(self, envelope: Envelope, note: Note, deadline: Deadline) -> None:
+        """Say in the question's message how it goes. Never fails: nothing depends on it."""
+        try:
+            card = progress(envelope.question.language, self.stage, envelope.search_query, note)
+            self._services.progress.show(envelope.question, card, deadline)
+        except Exception as error:
+            logs.warning("Progress was not shown", error=in_one_line(error))
 
     def _park(
         self, headers: Mapping[str, str], body: bytes, trouble: StepError, deadline: Deadline
@@ -149,16 +185,17 @@ class Step(Generic[W]):
 
 def serve(
     name: str,
+    stage: Stage,
     settings: C,
     open_services: Callable[[C], W],
     work: Callable[[Envelope, W, Deadline], Envelope | None],
-    *,
     afterwards: Callable[[Envelope, W, Deadline], None] | None = None,
 ) -> Step[W]:
     """The step of a function's `main.py`, set up by its settings; the clients are made on first use."""
     logs.set_up(settings.google_cloud_project)
     return Step(
         name=name,
+        stage=stage,
         seconds=settings.step_seconds,
         services=lambda: open_services(settings),
         work=work,

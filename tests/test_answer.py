@@ -206,7 +206,7 @@ def test_a_model_that_is_down_is_transient(
     faults.switch_on("gemini-down")
 
     with pytest.raises(Transient, match="gemini_unavailable"):
-        answer(findings(found), services, Deadline(30.5))
+        answer(findings(found), services, Deadline(1))
 
 
 def test_a_redelivery_posts_and_saves_nothing_new(
@@ -227,7 +227,14 @@ def test_an_answer_noted_before_a_crash_is_the_one_that_is_posted_after_it(
     services: Services, found: tuple[Context, ...], firestore: Any, message: Any
 ) -> None:
     sent = findings(found)
-    noted = {"answered": True, "text": "Noted.", "plain": "Noted.", "search_query": "VPN", "sources": []}
+    noted = {
+        "kind": "answer",
+        "answered": True,
+        "text": "Noted.",
+        "plain": "Noted.",
+        "search_query": "VPN",
+        "sources": [],
+    }
     services.records.settle(sent.question.id, noted, Deadline(5))
 
     answer(sent, services, Deadline(60))
@@ -243,16 +250,19 @@ def test_an_answer_that_cannot_be_posted_is_transient(services: Services, faults
         answer(findings(()), services, Deadline(1))
 
 
-@pytest.mark.slow
-def test_the_answer_stands_when_nothing_can_be_remembered(
-    services: Services, found: tuple[Context, ...], faults: Any, message: Any
+def test_the_answer_stands_when_nothing_can_be_remembered_and_comes_again_to_be(
+    services: Services, found: tuple[Context, ...], faults: Any, message: Any, firestore: Any
 ) -> None:
     sent = findings(found)
     faults.switch_on("firestore-down")
-
-    answer(sent, services, Deadline(90))
-
+    with pytest.raises(Transient, match="turn_not_saved"):
+        answer(sent, services, Deadline(5))
     assert "[1]" in message(sent)["text"]
+    faults.switch_off()
+
+    answer(sent, services, Deadline(60))
+
+    assert len(saved(firestore, sent)) == 2
 
 
 def test_an_envelope_without_contexts_is_permanent(services: Services) -> None:

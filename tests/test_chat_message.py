@@ -48,7 +48,7 @@ def test_the_id_is_one_that_chat_accepts_and_always_the_same() -> None:
 def test_the_final_message_takes_the_place_of_the_card(
     chat: Chat, asked: Question, small_cloud: SmallCloud
 ) -> None:
-    chat.post_progress(asked, progress("en"), Deadline(5))
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
     chat.put_final(asked, FINAL, Deadline(10))
 
     [message] = in_thread(chat, asked, small_cloud)
@@ -67,7 +67,7 @@ def test_without_a_card_the_final_message_is_posted_in_the_thread(
 
 def test_posting_twice_makes_one_message(chat: Chat, asked: Question, small_cloud: SmallCloud) -> None:
     for _ in range(2):
-        chat.post_progress(asked, progress("en"), Deadline(5))
+        chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
     for _ in range(2):
         chat.put_final(asked, FINAL, Deadline(10))
 
@@ -78,14 +78,14 @@ def test_a_late_card_does_not_replace_the_final_message(
     chat: Chat, asked: Question, small_cloud: SmallCloud
 ) -> None:
     chat.put_final(asked, FINAL, Deadline(10))
-    chat.post_progress(asked, progress("en"), Deadline(5))
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
 
     [message] = in_thread(chat, asked, small_cloud)
     assert message["text"] == FINAL.text
 
 
 def test_a_deleted_message_is_replaced_once(chat: Chat, asked: Question, small_cloud: SmallCloud) -> None:
-    chat.post_progress(asked, progress("en"), Deadline(5))
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
     clients.chat(endpoint(small_cloud.places)).delete_message(name=f"{SPACE}/messages/{message_id(asked.id)}")
 
     for _ in range(2):
@@ -98,7 +98,7 @@ def test_a_deleted_message_is_replaced_once(chat: Chat, asked: Question, small_c
 def test_progress_in_a_message_that_is_not_there_is_no_error(
     chat: Chat, asked: Question, small_cloud: SmallCloud
 ) -> None:
-    chat.update_progress(asked, progress("en", "VPN"), Deadline(5))
+    chat.update_progress(asked, progress("en", "searching", "VPN"), Deadline(5))
 
     assert in_thread(chat, asked, small_cloud) == []
 
@@ -108,7 +108,7 @@ def test_progress_is_tried_once(chat: Chat, asked: Question, faults: Any) -> Non
     before = faults.hits.get("chat-throttled", 0)
 
     with pytest.raises(Transient, match="chat_throttled"):
-        chat.post_progress(asked, progress("en"), Deadline(5))
+        chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
 
     assert faults.hits["chat-throttled"] == before + 1
 
@@ -132,7 +132,7 @@ def test_a_space_that_is_not_there_is_permanent(chat: Chat) -> None:
 
 
 def test_the_card_shows_the_query_and_what_runs(small_cloud: SmallCloud) -> None:
-    [card] = progress("ja", "<b>VPN</b>の設定").cards
+    [card] = progress("ja", "searching", "<b>VPN</b>の設定").cards
     rows = [widget["decorated_text"] for widget in card["card"]["sections"][0]["widgets"]]
 
     assert [row["start_icon"]["material_icon"]["name"] for row in rows] == [

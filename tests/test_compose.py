@@ -1,5 +1,7 @@
 """From the model's answer to Chat: nothing that was not retrieved, no foreign links, no mentions."""
 
+import time
+
 import pytest
 
 from answer_fn.compose import compose
@@ -85,6 +87,11 @@ def test_links_of_the_sources_stay() -> None:
         "Open the portal HTTPS://EVIL.EXAMPLE/ [1].",
         "Open the portal https://portal.example/vpn@evil.example [1].",
         "Open the portal [x](javascript:alert(1)) [1].",
+        "Open the portal [[click](x)](javascript:evil) [1].",
+        "Open the portal [[click](x)](//evil.example/login) [1].",
+        "Open the portal www.evil.example/login [1].",
+        "Open the portal [a][b] [1].\n\n[b]: https://evil.example",
+        "Open the portal <mailto://evil.example> [1].",
     ],
 )
 def test_foreign_links_go(text: str) -> None:
@@ -101,3 +108,14 @@ def test_nobody_is_mentioned(mention: str) -> None:
 
     assert "<" not in text
     assert "users/" in text.lower()
+
+
+@pytest.mark.parametrize(
+    "text", ["[x](" * 4_000, "[" * 9_000, "[" + "9" * 9_000 + "]", "[1, " * 4_000, "<" * 9_000]
+)
+def test_no_output_of_a_model_takes_long(text: str) -> None:
+    started = time.process_time()
+
+    composed(f"{text} [1]")
+
+    assert time.process_time() - started < 1

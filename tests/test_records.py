@@ -7,16 +7,29 @@ from typing import Any
 import pytest
 
 from shared.deadline import Deadline
+from shared.envelope import Question
+from shared.errors import Transient
 from shared.firestore import document_id
 from shared.records import COLLECTION, Records
 from tests.factories import question
 
-FINAL = {"answered": True, "text": "Like this [1]."}
+FINAL = {"kind": "answer", "text": "Like this [1]."}
+APOLOGY = {"kind": "apology", "text": "Sorry."}
 
 
 @pytest.fixture
 def records(firestore: Any) -> Records:
     return Records(firestore, 24)
+
+
+def release(records: Records, asked: Question, lease: str | None, **options: bool) -> None:
+    assert lease is not None
+    records.release(asked.id, lease, Deadline(5), **options)
+
+
+def run_out(firestore: Any, asked: Question) -> None:
+    reference = firestore.collection(COLLECTION).document(document_id(asked.id))
+    reference.update({"lease_until": datetime.now(UTC) - timedelta(seconds=1)})
 
 
 def test_progress_may_be_written_under_a_lease(records: Records) -> None:
@@ -32,17 +45,28 @@ def test_two_never_write_progress_at_once(records: Records) -> None:
 
 def test_a_lease_given_back_is_free(records: Records) -> None:
     asked = question()
-    records.lease(asked.id, Deadline(5))
-    records.release(asked.id, Deadline(5))
+    release(records, asked, records.lease(asked.id, Deadline(5)))
 
     assert records.lease(asked.id, Deadline(5))
+
+
+def test_a_lease_that_has_run_out_cannot_be_given_back_for_somebody_else(
+    records: Records, firestore: Any
+) -> None:
+    asked = question()
+    stale = records.lease(asked.id, Deadline(5))
+    run_out(firestore, asked)
+    records.lease(asked.id, Deadline(5))
+
+    release(records, asked, stale)
+
+    assert not records.lease(asked.id, Deadline(5))
 
 
 def test_a_lease_whose_holder_died_ends_by_itself(records: Records, firestore: Any) -> None:
     asked = question()
     records.lease(asked.id, Deadline(5))
-    reference = firestore.collection(COLLECTION).document(document_id(asked.id))
-    reference.update({"lease_until": datetime.now(UTC) - timedelta(seconds=1)})
+    run_out(firestore, asked)
 
     assert records.lease(asked.id, Deadline(5))
 
@@ -58,12 +82,12 @@ def test_the_first_final_message_wins(records: Records) -> None:
     asked = question()
     records.settle(asked.id, FINAL, Deadline(5))
 
-    assert records.settle(asked.id, {"answered": True, "text": "other"}, Deadline(5)).final == FINAL
+    assert records.settle(asked.id, {"kind": "answer", "text": "other"}, Deadline(5)).final == FINAL
 
 
 def test_a_final_message_waits_until_the_progress_under_way_is_written(records: Records) -> None:
     asked = question()
-    records.lease(asked.id, Deadline(5))
+    lease = records.lease(asked.id, Deadline(5))
     order: list[str] = []
 
     def settle() -> None:
@@ -74,7 +98,7 @@ def test_a_final_message_waits_until_the_progress_under_way_is_written(records: 
     waiting.start()
     waiting.join(0.4)
     order.append("released")
-    records.release(asked.id, Deadline(5))
+    release(records, asked, lease)
     waiting.join(10)
 
     assert order == ["released", "settled"]
@@ -96,9 +120,60 @@ def test_a_redelivery_knows_that_everything_is_done(records: Records) -> None:
 
 def test_releasing_the_lease_of_a_purged_question_is_no_error(records: Records, firestore: Any) -> None:
     asked = question()
-    records.lease(asked.id, Deadline(5))
+    lease = records.lease(asked.id, Deadline(5))
     firestore.collection(COLLECTION).document(document_id(asked.id)).delete()
 
-    records.release(asked.id, Deadline(5))
+    release(records, asked, lease)
 
     assert records.settled(asked.id, Deadline(5)) is None
+
+
+def test_an_apology_gives_way_to_an_answer_and_never_the_other_way(records: Records) -> None:
+    asked = question()
+    lease = records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
+    release(records, asked, lease, apologised=True)
+
+    assert records.settle(asked.id, FINAL, Deadline(5)).final == FINAL
+    assert records.lease_for_apology(asked.id, APOLOGY, Deadline(5)) is None
+
+
+def test_an_apology_is_made_once(records: Records) -> None:
+    asked = question()
+    release(records, asked, records.lease_for_apology(asked.id, APOLOGY, Deadline(5)), apologised=True)
+
+    assert records.lease_for_apology(asked.id, APOLOGY, Deadline(5)) is None
+
+
+def test_an_apology_that_could_not_be_written_is_tried_again(records: Records) -> None:
+    asked = question()
+    release(records, asked, records.lease_for_apology(asked.id, APOLOGY, Deadline(5)))
+
+    assert records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
+
+
+def test_an_apology_does_not_break_into_progress(records: Records) -> None:
+    asked = question()
+    records.lease(asked.id, Deadline(5))
+
+    with pytest.raises(Transient, match="message_busy"):
+        records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
+
+
+def test_an_answer_noted_while_the_apology_is_written_counts_as_not_posted(records: Records) -> None:
+    asked = question()
+    lease = records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
+    impatient = Deadline(0.3)  # it does not wait for the end of the lease
+    records.settle(asked.id, FINAL, impatient)
+
+    release(records, asked, lease, apologised=True)
+
+    settled = records.settled(asked.id, Deadline(5))
+    assert settled is not None
+    assert (settled.final, settled.posted) == (FINAL, False)
+
+
+def test_after_an_apology_there_is_no_more_progress(records: Records) -> None:
+    asked = question()
+    release(records, asked, records.lease_for_apology(asked.id, APOLOGY, Deadline(5)), apologised=True)
+
+    assert records.lease(asked.id, Deadline(5)) is None

@@ -21,6 +21,7 @@ def settings(small_cloud: SmallCloud) -> Any:
         defaults = {
             "rag_corpus": CORPUS,
             "rag_endpoint": f"http://{HOST}:{small_cloud.places.rag}",
+            "chat_endpoint": small_cloud.places.url,
             "source_links": '{"gs://threadwise-knowledge/": "https://kb.example/"}',
         }
         return Settings(**{**defaults, **fields})

@@ -1,18 +1,27 @@
 """The Step decides the fate of a message; each test is one fate."""
 
 import json
+import time
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import pytest
 
+from shared import clients
+from shared.cards import progress
+from shared.chat import Chat, Content, message_id
 from shared.deadline import Deadline
-from shared.envelope import Envelope
+from shared.envelope import Envelope, Question
 from shared.errors import Permanent, Transient
 from shared.failures import COLLECTION, Failures
 from shared.firestore import document_id
 from shared.outbox import Outbox
+from shared.progress import Progress
+from shared.records import Records
 from shared.step import Step
+from shared.texts import text
+from tests.conftest import SmallCloud
 from tests.factories import envelope, push
 
 
@@ -22,6 +31,7 @@ class Services:
 
     outbox: Outbox
     failures: Failures
+    progress: Progress
 
 
 def passes_on(sent: Envelope, services: Services, deadline: Deadline) -> Envelope:
@@ -36,12 +46,20 @@ def raises(error: Exception) -> Any:
 
 
 @pytest.fixture
-def make_step(outbox: Outbox, firestore: Any) -> Any:
+def chat(small_cloud: SmallCloud) -> Chat:
+    return Chat(clients.chat(small_cloud.places.url.removeprefix("http://")))
+
+
+@pytest.fixture
+def make_step(outbox: Outbox, firestore: Any, chat: Chat) -> Any:
+    progress = Progress(chat, Records(firestore, 24))
+
     def make(work: Any, **options: Any) -> Step[Services]:
         settings: dict[str, Any] = {
             "name": "reformulate",
-            "seconds": 20,
-            "services": lambda: Services(outbox, Failures(firestore)),
+            "stage": "understanding",
+            "seconds": 25,
+            "services": lambda: Services(outbox, Failures(firestore), progress),
             "dead_letter_topic": "dead-letters",
             "publishes_to": "queries",
         }
@@ -185,4 +203,54 @@ def test_the_work_leaves_time_for_publishing(make_step: Any) -> None:
 
     make_step(work, seconds=20).receive(*push(envelope()))
 
-    assert 11 < left[0] <= 12
+    assert 4 < left[0] <= 5
+
+
+@pytest.fixture
+def shown(small_cloud: SmallCloud) -> Any:
+    """The question's message as JSON text."""
+
+    def read(asked: Question) -> str:
+        name = f"{asked.space}/messages/{message_id(asked.id)}"
+        return httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).text
+
+    return read
+
+
+def test_a_step_that_will_be_tried_again_says_so(
+    make_step: Any, chat: Chat, asked: Question, shown: Any
+) -> None:
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
+
+    make_step(raises(Transient("rag_unavailable"))).receive(*push(envelope(question=asked)))
+
+    assert text("en", "progress", "trying_again") in shown(asked)
+
+
+def test_a_step_that_takes_long_says_so_while_it_is_running(
+    make_step: Any, chat: Chat, asked: Question, shown: Any
+) -> None:
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
+    seen: list[str] = []
+
+    def work(sent: Envelope, services: Services, deadline: Deadline) -> None:
+        until = time.monotonic() + 5
+        while time.monotonic() < until and text("en", "progress", "still_working") not in shown(asked):
+            time.sleep(0.02)
+        seen.append(shown(asked))
+
+    make_step(work, slow_after=0.1).receive(*push(envelope(question=asked)))
+
+    assert text("en", "progress", "still_working") in seen[0]
+
+
+def test_neither_is_said_any_more_once_there_is_an_answer(
+    make_step: Any, chat: Chat, asked: Question, shown: Any, firestore: Any
+) -> None:
+    Records(firestore, 24).settle(asked.id, {"kind": "answer", "text": "Done."}, Deadline(5))
+    chat.put_final(asked, Content("Done."), Deadline(5))
+
+    make_step(raises(Transient("rag_unavailable"))).receive(*push(envelope(question=asked)))
+
+    assert "Done." in shown(asked)
+    assert text("en", "progress", "trying_again") not in shown(asked)

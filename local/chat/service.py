@@ -119,12 +119,23 @@ class Chat:
             raise RuntimeError("Chat does not know the bot yet: call start() first")
         message = self._messages.create_by_person(space, fields, writer.user(), thread)
         event = message_event(message, place, writer, locale)
-        task = asyncio.create_task(self._send(event, self._delivery))
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
+        self._send_soon(event, self._delivery)
+        if again := self._faults.drawn("chat-duplicate"):
+            self._send_soon(event, self._delivery, again.seconds)
         return message
 
-    async def _send(self, event: Json, delivery: Delivery) -> None:
+    @property
+    def sending(self) -> int:
+        """How many events are under way."""
+        return len(self._sending)
+
+    def _send_soon(self, event: Json, delivery: Delivery, wait: float = 0.0) -> None:
+        task = asyncio.create_task(self._send(event, delivery, wait))
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+
+    async def _send(self, event: Json, delivery: Delivery, wait: float) -> None:
+        await asyncio.sleep(wait)
         message = event["message"]
         try:
             self._post_answer(message, await deliver(self._client, delivery, event))

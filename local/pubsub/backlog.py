@@ -45,6 +45,9 @@ class Backlog:
         """Seconds a subscriber has for a message before it counts as failed."""
         return float(self.subscription.ack_deadline_seconds)
 
+    def __len__(self) -> int:
+        return len(self._unacknowledged)
+
     def __contains__(self, delivery: Delivery) -> bool:
         return delivery.id in self._unacknowledged
 

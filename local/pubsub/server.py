@@ -32,6 +32,12 @@ class PubSub:
         subscriber = Subscriber(self._broker, self._pusher, self._puller)
         return [Publisher(self._broker).handler(), subscriber.handler()]
 
+    @property
+    def undelivered(self) -> int:
+        """Messages of push subscriptions that were not acknowledged (the metric num_undelivered_messages)."""
+        backlogs = self._broker.backlogs.values()
+        return sum(len(each) for each in backlogs if each.subscription.push_config.push_endpoint)
+
     async def start(self) -> None:
         """Begin to push, first of all what the state file says was not acknowledged."""
         for backlog in self._broker.backlogs.values():

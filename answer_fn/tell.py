@@ -1,0 +1,157 @@
+"""`tell`: takes dead letters, keeps each as a case, and tells the asker in the question's own message."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from answer_fn.compose import Source
+from answer_fn.reply import content_of
+from answer_fn.settings import Settings
+from shared import clients, logs
+from shared.chat import Chat
+from shared.dead_letters import DeadLetter, DeadLetters, reference
+from shared.deadline import Deadline
+from shared.envelope import Context, Question
+from shared.errors import Permanent, classify, in_one_line
+from shared.failures import Failures
+from shared.firestore import Fields
+from shared.records import APOLOGY, Records
+from shared.texts import text
+
+STEP = "tell"
+#: Seconds for all of it; a push that is not answered in time comes again.
+SECONDS = 50.0
+#: Seconds for writing the apology: shorter than its lease (APOLOGY_LEASE in shared/records.py).
+WAIT_FOR_APOLOGY = 9.0
+#: Seconds for reading why the step failed: the case is worth keeping without it.
+WAIT_FOR_FAILURE = 5.0
+#: More sources than this are no help.
+MOST_SOURCES = 3
+DONE, AGAIN = ("", 204), ("", 503)
+
+
+@dataclass(frozen=True)
+class Services:
+    """What telling asks of the world."""
+
+    dead_letters: DeadLetters
+    failures: Failures
+    records: Records
+    chat: Chat
+
+
+def open_services(settings: Settings) -> Services:
+    """Make the clients; called once, on the first message."""
+    firestore = clients.firestore(settings.google_cloud_project, settings.firestore_database)
+    return Services(
+        dead_letters=DeadLetters(firestore),
+        failures=Failures(firestore),
+        records=Records(firestore, settings.history_hours),
+        chat=Chat(clients.chat(settings.chat_endpoint)),
+    )
+
+
+@dataclass
+class Teller:
+    """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops."""
+
+    services: Callable[[], Services]
+    seconds: float = SECONDS
+
+    @cached_property
+    def _services(self) -> Services:
+        return self.services()
+
+    def receive(self, headers: Mapping[str, str], body: bytes) -> tuple[str, int]:
+        """Handle one dead letter; no exception leaves this method."""
+        letter = DeadLetter.from_push(headers, body)
+        trace = letter.attributes.get("traceparent", "")
+        with logs.context(step=STEP, question=letter.question.id if letter.question else "", trace=trace):
+            try:
+                tell(letter, self._services, Deadline(self.seconds))
+            except Exception as error:
+                return self._fail(error)
+        return DONE
+
+    def _fail(self, error: Exception) -> tuple[str, int]:
+        trouble = classify(error, "")
+        logs.error("Dead letter not handled", error=str(trouble), frames=logs.frames(error))
+        return DONE if isinstance(trouble, Permanent) else AGAIN
+
+
+def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
+    """Keep the letter, then say sorry, once, unless the question was answered after all.
+
+    Raises Permanent or Transient; the case is kept before anything is said.
+    """
+    case = services.dead_letters.store(letter, _failure(letter, services, deadline), deadline)
+    logs.error(
+        "Dead letter kept", reason=case.get("reason"), failed=case.get("step"), copies=case.get("copies")
+    )
+    if letter.question is None:
+        logs.error("It names no question, so there is nobody to tell")
+        return
+    if _apologise(letter.question, letter.contexts, services, deadline):
+        services.dead_letters.mark_told(letter, deadline)
+
+
+def apology(question: Question, contexts: tuple[Context, ...]) -> Fields:
+    """The final message that says sorry, with the sources that had been found."""
+    said = text(question.language, "apology", "text", reference=reference(question.id))
+    sources = _sources(contexts)
+    if sources:
+        said += "\n\n" + text(question.language, "apology", "sources")
+    return {
+        "kind": APOLOGY,
+        "answered": False,
+        "text": said,
+        "search_query": question.text,
+        "sources": [vars(source) for source in sources],
+    }
+
+
+def _apologise(
+    question: Question, contexts: tuple[Context, ...], services: Services, deadline: Deadline
+) -> bool:
+    """Write the apology under its lease; False when there is nothing to apologise for (any more)."""
+    final = apology(question, contexts)
+    lease = services.records.lease_for_apology(question.id, final, deadline)
+    if lease is None:
+        logs.info("Answered, or told already")
+        return False
+    written = False
+    try:
+        briefly = deadline.within(WAIT_FOR_APOLOGY)
+        if _is_answered(question, services, briefly):
+            logs.warning("Answered, though the answer is not noted; left as it is")
+            return False
+        services.chat.put_final(question, content_of(final, question), briefly)
+        written = True
+    finally:
+        services.records.release(question.id, lease, deadline, apologised=written)
+    return True
+
+
+def _is_answered(question: Question, services: Services, deadline: Deadline) -> bool:
+    """Whether an answer stands in Chat that could not be noted, because Firestore was down just then."""
+    said = services.chat.said(question, deadline)
+    return bool(said) and reference(question.id) not in said
+
+
+def _failure(letter: DeadLetter, services: Services, deadline: Deadline) -> Fields | None:
+    if letter.question is None or letter.step is None:
+        return None
+    try:
+        return services.failures.find(letter.question.id, letter.step, deadline.within(WAIT_FOR_FAILURE))
+    except Exception as error:
+        logs.warning("The failure record cannot be read", error=in_one_line(error))
+        return None
+
+
+def _sources(contexts: tuple[Context, ...]) -> list[Source]:
+    documents = {context.uri: context for context in reversed(contexts)}
+    nearest = sorted(documents.values(), key=lambda context: context.distance)[:MOST_SOURCES]
+    return [
+        Source(context.id, number, context.title, context.link)
+        for number, context in enumerate(nearest, start=1)
+    ]
