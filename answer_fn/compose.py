@@ -1,21 +1,16 @@
 """From the model's answer to what is said in Chat: only sources that were retrieved, no foreign links."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from answer_fn.prompts import RagAnswer
+from answer_fn.sanitise import links_in, sanitised
 from shared.envelope import Context
 
+_CODE = re.compile(r"(```[^`]{0,8000}```|`[^`\n]{1,500}`)")
+_WORD = re.compile(r"\w")
 _CITATION = re.compile(r"\s?\[(\d{1,4}(?:\s{0,3}[,、]\s{0,3}\d{1,4}){0,50})\]")
-#: Bounded, and without brackets inside brackets: a model's output must not make a regular expression crawl.
-_MARKDOWN_LINK = re.compile(
-    r"!?\[([^\[\]\n]{0,300})\]"
-    r"\(\s{0,3}<?([^\s()<>]{0,1000}(?:\([^\s()<>]{0,300}\)[^\s()<>]{0,300}){0,3})>?[^()\n]{0,300}\)"
-)
-_REFERENCE = re.compile(r"^\s{0,3}\[[^\]\n]{1,300}\]:.*$", re.MULTILINE)
-_URL = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.)[^\s<>()\[\]\"'`、。」』）]+", re.IGNORECASE)
-_MENTION = re.compile(r"<(\s*)(users/)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,15 +37,18 @@ def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | None:
     if not answer.answered or not answer.answer.strip() or not cited:
         return None
     numbers = _numbers(cited, contexts)
-    text = _CITATION.sub(lambda match: _renumbered(match[1], numbers), answer.answer)
-    return Composed(_safe(text, contexts).strip(), _sources(numbers, contexts))
+    text = _outside_code(answer.answer, lambda prose: _cite(prose, numbers))
+    given = (f"{context.text} {context.link or ''}" for context in contexts)
+    safe = sanitised(text, links_in(given)).strip()
+    if not _WORD.search(_CITATION.sub("", safe)):
+        return None
+    return Composed(safe, _sources(numbers, contexts))
 
 
 def _cited(answer: RagAnswer, count: int) -> list[int]:
     """The numbers of retrieved sources, those in the text first, each once."""
-    in_text = [
-        int(number) for match in _CITATION.findall(answer.answer) for number in re.findall(r"\d+", match)
-    ]
+    prose = "".join(_CODE.split(answer.answer)[::2])
+    in_text = [int(number) for match in _CITATION.findall(prose) for number in re.findall(r"\d+", match)]
     return [number for number in dict.fromkeys([*in_text, *answer.sources]) if 1 <= number <= count]
 
 
@@ -76,26 +74,11 @@ def _sources(numbers: dict[int, int], contexts: Sequence[Context]) -> tuple[Sour
     )
 
 
-def _safe(text: str, contexts: Sequence[Context]) -> str:
-    """Without mentions of people, and without links that no source contains."""
-    given = (f"{context.text} {context.link or ''}" for context in contexts)
-    allowed = {_bare(url) for passage in given for url in _URL.findall(passage)}
-    text = _without_foreign_links(_REFERENCE.sub("", text), allowed)
-    text = _URL.sub(lambda match: match[0] if _bare(match[0]) in allowed else "", text)
-    return _MENTION.sub(r"‹\1\2", text)
+def _cite(prose: str, numbers: dict[int, int]) -> str:
+    return _CITATION.sub(lambda match: _renumbered(match[1], numbers), prose)
 
 
-def _without_foreign_links(text: str, allowed: set[str]) -> str:
-    """Links are unwrapped from the inside out, until there is none left to unwrap."""
-    while True:
-        unwrapped = _MARKDOWN_LINK.sub(
-            lambda match: match[0] if _bare(match[2]) in allowed else match[1], text
-        )
-        if unwrapped == text:
-            return text
-        text = unwrapped
-
-
-def _bare(url: str) -> str:
-    """An address without the punctuation of the sentence around it."""
-    return url.rstrip(".,;:!?*_")
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    """`[0]` in code is no citation."""
+    parts = _CODE.split(text)
+    return "".join(part if index % 2 else change(part) for index, part in enumerate(parts))

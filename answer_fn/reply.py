@@ -1,5 +1,7 @@
 """What the final message shows: the answer with its sources, or an honest fallback."""
 
+import json
+from bisect import bisect_left
 from typing import Any
 
 from answer_fn.compose import Composed, Source
@@ -9,8 +11,13 @@ from shared.envelope import Envelope, Question
 from shared.firestore import Fields
 from shared.texts import text
 
-#: Chat has refused longer texts (4,096 characters); the hint must still fit behind the answer.
-LONGEST_ANSWER = 3_600
+#: Chat refuses a text above 4,096 UTF-16 units and a message above 32,000 bytes as it is sent, where a
+#: character outside ASCII takes 6 bytes, or 12. The hint and the sources must fit in behind the answer.
+MOST_UNITS = 3_600
+MOST_BYTES = 22_000
+MOST_SOURCES = 6
+LONGEST_TITLE = 80
+LONGEST_LINK = 400
 
 
 def final_of(composed: Composed | None, envelope: Envelope, hours: float) -> Fields:
@@ -55,19 +62,25 @@ def _hint(envelope: Envelope, hours: float) -> str:
 
 
 def _fitting(answer: str, language: str) -> str:
-    if len(answer) <= LONGEST_ANSWER:
+    if _fits(answer):
         return answer
-    cut = answer[:LONGEST_ANSWER]
+    cut = answer[: bisect_left(range(len(answer)), True, key=lambda length: not _fits(answer[:length])) - 1]
     end = max(cut.rfind("\n"), cut.rfind(". "), cut.rfind("。"))
-    kept = cut[: end + 1] if end > LONGEST_ANSWER // 2 else cut
+    kept = cut[: end + 1] if end > len(cut) // 2 else cut
+    if kept.count("```") % 2:
+        kept += "\n```"
     return f"{kept.rstrip()}\n\n{text(language, 'answer', 'shortened')}"
+
+
+def _fits(answer: str) -> bool:
+    return len(answer.encode("utf-16-le")) // 2 <= MOST_UNITS and len(json.dumps(answer)) <= MOST_BYTES
 
 
 def _cards(sources: list[Source], query: str, question: Question) -> list[Card]:
     language = question.language
     section: dict[str, Any] = {
         "header": text(language, "answer", "sources"),
-        "widgets": [_source(source, language) for source in sources],
+        "widgets": [_source(source, language) for source in sources[:MOST_SOURCES]],
     }
     if query != question.text:
         shown = text(language, "answer", "searched_for", query=shortened(query, LONGEST_QUERY))
@@ -76,8 +89,8 @@ def _cards(sources: list[Source], query: str, question: Question) -> list[Card]:
 
 
 def _source(source: Source, language: str) -> Card:
-    row = _row("menu_book", f"[{source.number}] {escaped(source.title)}")
-    if source.link:
+    row = _row("menu_book", f"[{source.number}] {escaped(shortened(source.title, LONGEST_TITLE))}")
+    if source.link and len(source.link) <= LONGEST_LINK:
         row["decorated_text"]["button"] = {
             "text": text(language, "answer", "open"),
             "on_click": {"open_link": {"url": source.link}},

@@ -2,13 +2,15 @@
 
 from pydantic import Field
 
-from shared.settings import CommonSettings, LoopbackEndpoint
+from shared.settings import CommonSettings, Hours, LoopbackEndpoint
 
 
 class Settings(CommonSettings):
     """Which model answers, and for how long a conversation is remembered."""
 
-    history_hours: float = Field(default=24, gt=0, description="How long a conversation is remembered")
+    history_hours: Hours = Field(default=24, description="How long a conversation is remembered")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
-    answer_model: str = Field(default="gemini-3.5-flash", description="Model that answers questions")
-    step_seconds: float = Field(default=120, gt=10, lt=600, description="Deadline of the step, in seconds")
+    answer_model: str = Field(
+        default="gemini-3.5-flash", min_length=1, description="Model that answers questions"
+    )
+    step_seconds: float = Field(default=120, ge=20, lt=600, description="Deadline of the step, in seconds")

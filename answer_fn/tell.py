@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from answer_fn.compose import Source
 from answer_fn.reply import content_of
@@ -15,6 +14,7 @@ from shared.envelope import Context, Question
 from shared.errors import Permanent, classify, in_one_line
 from shared.failures import Failures
 from shared.firestore import Fields
+from shared.once import Once
 from shared.records import APOLOGY, Records
 from shared.texts import text
 
@@ -58,36 +58,46 @@ class Teller:
     services: Callable[[], Services]
     seconds: float = SECONDS
 
-    @cached_property
+    def __post_init__(self) -> None:
+        self._made = Once(self.services)
+
+    @property
     def _services(self) -> Services:
-        return self.services()
+        return self._made()
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> tuple[str, int]:
         """Handle one dead letter; no exception leaves this method."""
         letter = DeadLetter.from_push(headers, body)
+        deadline = Deadline(self.seconds)
         trace = letter.attributes.get("traceparent", "")
         with logs.context(step=STEP, question=letter.question.id if letter.question else "", trace=trace):
             try:
-                tell(letter, self._services, Deadline(self.seconds))
+                keep(letter, self._services, deadline)
+            except Exception as error:
+                logs.error("NOT KEPT; it comes again", error=in_one_line(error), frames=logs.frames(error))
+                return AGAIN
+            try:
+                tell(letter, self._services, deadline)
             except Exception as error:
                 return self._fail(error)
         return DONE
 
     def _fail(self, error: Exception) -> tuple[str, int]:
         trouble = classify(error, "")
-        logs.error("Dead letter not handled", error=str(trouble), frames=logs.frames(error))
+        logs.error("The asker is not told", error=str(trouble), frames=logs.frames(error))
         return DONE if isinstance(trouble, Permanent) else AGAIN
 
 
-def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
-    """Keep the letter, then say sorry, once, unless the question was answered after all.
-
-    Raises Permanent or Transient; the case is kept before anything is said.
-    """
+def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
+    """Keep the letter as a case. Raises Permanent or Transient; then it must not be acknowledged."""
     case = services.dead_letters.store(letter, _failure(letter, services, deadline), deadline)
     logs.error(
         "Dead letter kept", reason=case.get("reason"), failed=case.get("step"), copies=case.get("copies")
     )
+
+
+def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
+    """Say sorry, once, unless the question was answered after all. Raises Permanent or Transient."""
     if letter.question is None:
         logs.error("It names no question, so there is nobody to tell")
         return
@@ -119,16 +129,13 @@ def _apologise(
     if lease is None:
         logs.info("Answered, or told already")
         return False
-    written = False
-    try:
-        briefly = deadline.within(WAIT_FOR_APOLOGY)
-        if _is_answered(question, services, briefly):
+    with services.records.writing(
+        question.id, lease, deadline.within(WAIT_FOR_APOLOGY), apology=True
+    ) as until:
+        if _is_answered(question, services, until):
             logs.warning("Answered, though the answer is not noted; left as it is")
             return False
-        services.chat.put_final(question, content_of(final, question), briefly)
-        written = True
-    finally:
-        services.records.release(question.id, lease, deadline, apologised=written)
+        services.chat.put_final(question, content_of(final, question), until)
     return True
 
 

@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 
 from ingest_fn.auth import Unauthorized, Verifier
 from ingest_fn.events import storable
@@ -17,6 +16,7 @@ from shared.cloudevent import Message
 from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.errors import Permanent, classify, in_one_line
+from shared.once import Once
 from shared.outbox import Outbox
 
 Answer = tuple[dict[str, object], int]
@@ -49,15 +49,18 @@ class Door:
     """Receives Chat's requests: 401 without proof, 503 when Chat should send it again, else 200 `{}`.
 
     An event that cannot be understood is kept in the dead letters.
-    ."""
+    """
 
     services: Callable[[], Services]
     seconds: float
     dead_letter_topic: str
 
-    @cached_property
+    def __post_init__(self) -> None:
+        self._made = Once(self.services)
+
+    @property
     def _services(self) -> Services:
-        return self.services()
+        return self._made()
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> Answer:
         """Handle one request; no exception leaves this method."""

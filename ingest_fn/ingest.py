@@ -1,5 +1,6 @@
 """Note a question, show that it was heard, and send it on its way."""
 
+import contextvars
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
@@ -56,7 +57,8 @@ def _ask(question: Question, trace: str, services: Services, deadline: Deadline)
     if noted.answered:
         logs.info("Sent again by Chat, but answered already")
         return
-    card = services.background.submit(_show_progress, question, noted, services, deadline)
+    context = contextvars.copy_context()  # so that its log lines name the question, too
+    card = services.background.submit(context.run, _show_progress, question, noted, services, deadline)
     wait([card], timeout=WAIT_FOR_CARD)
     envelope = Envelope(trace=trace, question=question, history=noted.history)
     follow_up = message(envelope.to_bytes(), question_id=question.id, step=STEP, trace=trace)

@@ -5,14 +5,14 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
-from shared.settings import LOOPBACK, CommonSettings, LoopbackEndpoint
+from shared.settings import LOOPBACK, TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 GOOGLE_CERTS = "https://www.googleapis.com/oauth2/v1/certs"
 
 
 def _google_or_loopback(url: str) -> str:
     parts = urlsplit(url)
-    google = parts.scheme == "https" and parts.hostname == "www.googleapis.com"
+    google = url == GOOGLE_CERTS
     loopback = parts.scheme == "http" and parts.hostname in LOOPBACK
     if not google and not loopback:
         raise ValueError("must be Google's certificates, or a stand-in on this machine")
@@ -22,8 +22,8 @@ def _google_or_loopback(url: str) -> str:
 class Settings(CommonSettings):
     """Where questions go, and how a request proves that it comes from Google Chat."""
 
-    publishes_to: str = Field(default="questions", description="Topic of the next step")
-    history_hours: float = Field(default=24, gt=0, description="How long a conversation is remembered")
+    publishes_to: str = Field(default="questions", pattern=TOPIC, description="Topic of the next step")
+    history_hours: Hours = Field(default=24, description="How long a conversation is remembered")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     chat_audience: str = Field(
         min_length=1, description="Audience of Chat's tokens: the URL configured for the Chat app"

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,8 @@ class Cloud:
             await server.stop()
         await self._firestore.stop()
         if self._server is not None and self._http is not None:
+            # Calls that a fault still holds are cut off: nothing to print a traceback for.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             self._server.should_exit = True
             await self._http
 

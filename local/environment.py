@@ -6,6 +6,7 @@ from collections.abc import Mapping, MutableMapping
 from local.pipeline import DEAD_LETTERS, FUNCTIONS
 from local.places import CORPUS, HOST, PROJECT, Places
 
+ASKS_GEMINI = ("reformulate", "answer")
 #: What of a person's own environment the functions may see.
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
 
@@ -27,7 +28,8 @@ def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, 
         "CHAT_ENDPOINT": places.url,
     }
     given = {"PUBLISHES_TO": step.gives} if step.gives else {}
-    return {**common, **given, **_own(name, places), **_gemini(places, gemini_key)}
+    gemini = _gemini(places, gemini_key) if name in ASKS_GEMINI else {}
+    return {**common, **given, **_own(name, places), **gemini}
 
 
 def isolate(environ: MutableMapping[str, str]) -> None:

@@ -53,10 +53,13 @@ class Functions:
         """End a function's processes at once, in the middle of whatever they do."""
         _signal_group(self._processes[name], signal.SIGKILL)
 
-    def stop(self) -> None:
-        """Ask all processes to end, and end those that do not."""
+    def watch_no_more(self) -> None:
+        """Start nothing again from now on."""
         if self._watch is not None:
             self._watch.cancel()
+
+    def stop(self) -> None:
+        """Ask all processes to end, and end those that do not."""
         for process in self._processes.values():
             # gunicorn's quick shutdown: it does not wait for idle connections.
             _signal_group(process, signal.SIGINT)

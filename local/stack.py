@@ -34,12 +34,13 @@ async def running(
 
         cloud = Cloud(places, faults, quotas=quotas)
         cloud.chat.model_note = REAL_MODEL if gemini_key else LOCAL_MODEL
-        await cloud.start()
         try:
+            await cloud.start()
             await asyncio.to_thread(connect, places)
             await functions.ready()
             yield cloud, functions
         finally:
+            functions.watch_no_more()
             await asyncio.to_thread(functions.stop)
             await cloud.stop()
     finally:

@@ -22,8 +22,9 @@ WAIT_FOR_REWRITE = 14.0
 MOST_GROWTH = 300
 
 _LABEL = re.compile(
-    r"^(?:(?:here(?:'s| is) )?(?:the |a )?(?:re-?written|rewrite|stand-?alone|search)[\w -]*"
-    r"|書き換え(?:後の質問|た質問)?|質問文?)\s*[:：]\s*",
+    r"^[*_]{0,2}(?:(?:here(?:'s| is) )?(?:the |a )?"
+    r"(?:re-?written|stand-?alone|search) (?:question|query|sentence)"
+    r"|書き換え(?:後の質問|た質問)?|質問文?)\s*[:：]\s*[*_]{0,2}\s*",
     re.IGNORECASE,
 )
 _QUOTES = {('"', '"'), ("'", "'"), ("“", "”"), ("「", "」"), ("『", "』"), ("`", "`")}
@@ -63,8 +64,9 @@ def cleaned(text: str) -> str:
     Raises ValueError for anything but one line.
     """
     line = _LABEL.sub("", text.strip()).strip()
-    if len(line) >= 2 and (line[0], line[-1]) in _QUOTES:
-        line = line[1:-1].strip()
+    inside = line[1:-1]
+    if (line[:1], line[-1:]) in _QUOTES and not {line[0], line[-1]} & set(inside):
+        line = inside.strip()
     if len(line.splitlines()) != 1 or not line.isprintable():
         raise ValueError("not one line")
     return line

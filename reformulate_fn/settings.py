@@ -2,14 +2,16 @@
 
 from pydantic import Field
 
-from shared.settings import CommonSettings, LoopbackEndpoint
+from shared.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 
 class Settings(CommonSettings):
     """Where queries go, and which model rewrites."""
 
-    publishes_to: str | None = Field(default="queries", description="Topic of the next step")
-    history_hours: float = Field(default=24, gt=0, description="How long a question's record is kept")
+    publishes_to: str | None = Field(default="queries", pattern=TOPIC, description="Topic of the next step")
+    history_hours: Hours = Field(default=24, description="How long a question's record is kept")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
-    rewrite_model: str = Field(default="gemini-3.5-flash-lite", description="Model that rewrites questions")
-    step_seconds: float = Field(default=40, gt=10, lt=600, description="Deadline of the step, in seconds")
+    rewrite_model: str = Field(
+        default="gemini-3.5-flash-lite", min_length=1, description="Model that rewrites questions"
+    )
+    step_seconds: float = Field(default=40, ge=20, lt=600, description="Deadline of the step, in seconds")

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from google.cloud.aiplatform_v1.types import (
     RagQuery,
@@ -79,13 +80,13 @@ def _request(corpus: Corpus, query: str) -> RetrieveContextsRequest:
 
 
 def _contexts(found: Any, links: Mapping[str, str]) -> tuple[Context, ...]:
-    """The passages that say anything, each once."""
+    """The passages that say anything, each once, nearest first."""
     unique: dict[str, Context] = {}
     for passage in found:
         if passage.text.strip():
             context = _context(passage, links)
             unique.setdefault(context.id, context)
-    return tuple(unique.values())
+    return tuple(sorted(unique.values(), key=lambda context: context.distance))
 
 
 def _context(passage: Any, links: Mapping[str, str]) -> Context:
@@ -110,5 +111,5 @@ def link(uri: str, links: Mapping[str, str]) -> str | None:
     """What a person may open: an https address as it is, others through the mapping (longest prefix)."""
     for prefix in sorted(links, key=len, reverse=True):
         if uri.startswith(prefix):
-            return links[prefix] + uri.removeprefix(prefix)
+            return links[prefix] + quote(uri.removeprefix(prefix), safe="/")
     return uri if uri.startswith("https://") else None

@@ -5,16 +5,19 @@ from typing import Annotated
 from pydantic import Field, Json
 from pydantic_settings import NoDecode
 
-from shared.settings import CommonSettings, LoopbackEndpoint
+from shared.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
-_CORPUS = r"^projects/[^/]+/locations/[^/]+/ragCorpora/[^/]+$"
+_CORPUS = r"^projects/[\w.:-]+/locations/[\w-]+/ragCorpora/[\w-]+$"
+_LINK = r"^https?://"
+
+Link = Annotated[str, Field(pattern=_LINK)]
 
 
 class Settings(CommonSettings):
     """Where findings go, and what is searched."""
 
-    publishes_to: str | None = Field(default="findings", description="Topic of the next step")
-    history_hours: float = Field(default=24, gt=0, description="How long a question's record is kept")
+    publishes_to: str | None = Field(default="findings", pattern=TOPIC, description="Topic of the next step")
+    history_hours: Hours = Field(default=24, description="How long a question's record is kept")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     rag_corpus: str = Field(pattern=_CORPUS, description="projects/P/locations/L/ragCorpora/C")
     rag_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for RAG Engine")
@@ -22,12 +25,12 @@ class Settings(CommonSettings):
     rag_distance_threshold: float | None = Field(
         default=None, gt=0, description="Passages farther away than this are left out"
     )
-    source_links: Annotated[Json[dict[str, str]], NoDecode] = Field(
+    source_links: Annotated[Json[dict[str, Link]], NoDecode] = Field(
         default_factory=dict,
         validate_default=False,
         description='JSON object: prefix of a source\'s URI → prefix of its link, {"gs://kb/": "https://…/"}',
     )
-    step_seconds: float = Field(default=45, gt=10, lt=600, description="Deadline of the step, in seconds")
+    step_seconds: float = Field(default=45, ge=20, lt=600, description="Deadline of the step, in seconds")
 
     @property
     def rag_location(self) -> str:

@@ -24,6 +24,8 @@ from shared.firestore import Fields, change, document_id, expiry
 COLLECTION = "chat_threads"
 #: A question that was not answered for this long no longer counts when the next one is rewritten.
 PENDING_COUNTS_FOR = timedelta(minutes=5)
+#: More questions than anybody asks in five minutes; the oldest are forgotten first.
+MOST_PENDING = 20
 #: Firestore refuses a document above 1 MiB; the rest is left for field names and index entries.
 MOST_BYTES = 900_000
 #: A turn is worth waiting for: the attempts are bounded by the deadline that is given.
@@ -100,10 +102,11 @@ class Conversations:
     def _document(
         self, question: Question, turns: list[Fields], pending: list[Fields], now: datetime
     ) -> Fields:
+        kept = pending[-MOST_PENDING:]
         return {
             "conversation": question.conversation,
-            "turns": _fitting(turns),
-            "pending": pending,
+            "turns": _fitting(turns, MOST_BYTES - sum(map(_bytes, kept))),
+            "pending": kept,
             "updated_at": now,
             "expired_at": expiry(now, self._keep),
         }
@@ -126,7 +129,12 @@ def _counting(pending: Iterable[Fields], now: datetime) -> list[Fields]:
 def _noted(turns: list[Fields], pending: list[Fields], question: Question, now: datetime) -> Noted:
     answered = any(entry["question_id"] == question.id for entry in turns)
     waiting = [{**entry, "role": "user"} for entry in _counting(pending, now)]
-    others = [entry for entry in (*turns, *waiting) if entry["question_id"] != question.id]
+    others = [
+        entry
+        for entry in (*turns, *waiting)
+        # What was asked after it is not its history, though it may have been answered before it came here.
+        if entry["question_id"] != question.id and entry["timestamp"] <= question.asked_at
+    ]
     history = sorted(filter(None, map(_turn, others)), key=lambda turn: turn.timestamp)
     return Noted(_newest(history), answered)
 
@@ -149,12 +157,12 @@ def _newest(history: list[Turn]) -> tuple[Turn, ...]:
     return tuple(reversed(kept))
 
 
-def _fitting(turns: list[Fields]) -> list[Fields]:
-    """The newest turns that fit into a document, whole questions only: the oldest go first."""
+def _fitting(turns: list[Fields], most_bytes: int) -> list[Fields]:
+    """The newest turns that fit into so many bytes, whole questions only: the oldest go first."""
     size = 0
     for position in range(len(turns) - 1, -1, -1):
         size += _bytes(turns[position])
-        if size > MOST_BYTES:
+        if size > most_bytes:
             oldest_kept = turns[position]["question_id"]
             return [turn for turn in turns[position + 1 :] if turn["question_id"] != oldest_kept]
     return turns

@@ -1,8 +1,8 @@
 """Dead letters as operators work on them: one case a question, however many copies Pub/Sub delivers.
 
 `dead_letters/<question id with _>`: question_id, reference, space, thread, language, sender, step, reason,
-error, data, attributes, message_ids, copies, told, first_at, last_at, expired_at. `sender` is the step that
-sent the message: its topic is where a replay goes. `attributes` are the original ones, `data` the bytes.
+error, data, bytes, attributes, message_ids, copies, told, first_at, last_at, expired_at. `sender` is the step
+that sent the message: its topic is where a replay goes. `attributes` are the original ones.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ COLLECTION = "dead_letters"
 KEEP = timedelta(days=31)
 #: Who takes what a step sends.
 TAKER = {"ingest": "reformulate", "reformulate": "retrieve", "retrieve": "answer"}
+MOST_BYTES = 900_000
 #: Enough to recognise copies; a message that keeps coming back must not fill the document.
 MOST_MESSAGE_IDS = 50
 NO_RECORD = "no_failure_record"
@@ -135,7 +136,9 @@ def _case(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields:
         "thread": question.thread if question else None,
         "language": question.language if question else None,
         "sender": letter.sender,
-        "data": letter.data,
+        # Firestore refuses more than 1 MiB: the bytes are then in the backup subscription alone.
+        "data": letter.data if len(letter.data) <= MOST_BYTES else None,
+        "bytes": len(letter.data),
         "attributes": letter.attributes,
         **_failed(letter, failure),
         "copies": 1,

@@ -40,18 +40,25 @@ class Permanent(StepError):
 
 
 class Transient(StepError):
-    """Trying again may help; `retry_after` is the least wait in seconds that the service asked for."""
+    """Trying again may help.
 
-    def __init__(self, reason: str, detail: str = "", *, retry_after: float | None = None) -> None:
+    `retry_after` is the least wait in seconds that the service asked for. `in_doubt` means that no answer
+    came: the service may have done, or may yet do, what it was asked.
+    """
+
+    def __init__(
+        self, reason: str, detail: str = "", *, retry_after: float | None = None, in_doubt: bool = False
+    ) -> None:
         super().__init__(reason, detail)
         self.retry_after = retry_after
+        self.in_doubt = in_doubt
 
 
 def classify(error: Exception, service: str) -> StepError:
     """What a failed call to `service` (`firestore`, `gemini`, `rag`, `chat`, `pubsub`) means for the step.
 
-    HTTP 408, 429 and 5xx, 409 (`ABORTED`), and transport errors of requests, httpx and gRPC are Transient;
-    other HTTP codes are Permanent. An error that is none of these is a fault of our own code or of a
+    HTTP 408, 409 (`ABORTED`), 429, 499 and 5xx but 501, and transport errors of requests, httpx and gRPC are
+    Transient; other HTTP codes are Permanent. An error that is none of these is a fault of our own code or of a
     library: Transient, because the next deployment may mend it before the attempts are used up.
     """
     if isinstance(error, StepError):
@@ -62,9 +69,11 @@ def classify(error: Exception, service: str) -> StepError:
         return Permanent(f"{service}_refused", f"{code} {name}")
     if code is not None:
         reason = f"{service}_throttled" if code == 429 else f"{service}_unavailable"
-        return Transient(reason, f"{code} {name}", retry_after=_retry_after(error))
+        # A deadline (408, 499, 504) is our own or a proxy's; what became of the request is unknown.
+        in_doubt = code in {408, 499, 504}
+        return Transient(reason, f"{code} {name}", retry_after=_retry_after(error), in_doubt=in_doubt)
     if _qualified_names(error) & _PASSING:
-        return Transient(f"{service}_unavailable", name)
+        return Transient(f"{service}_unavailable", name, in_doubt=True)
     return Transient("unexpected", f"{name} while calling {service}" if service else name)
 
 

@@ -1,5 +1,7 @@
 """What all our Firestore documents have in common: ids from resource names, and safe changes."""
 
+import random
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -54,7 +56,9 @@ def change(
     No transaction: transactions on one busy document crawl. `edit` runs again when another writer was
     faster, at most MOST_CHANGES times; then Transient (`firestore_contention`) is raised.
     """
-    for _ in range(MOST_CHANGES):
+    for number in range(MOST_CHANGES):
+        if number:  # whoever was faster may well come again: spread the next tries
+            time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
         snapshot = read(reference, deadline, attempts=attempts)
         current: Fields | None = snapshot.to_dict() if snapshot.exists else None
         wanted = edit(current)

@@ -5,6 +5,7 @@ order: prompt feedback, finish reason, text; then the caller's `parse`, which ra
 cannot use. Reason codes: gemini_blocked, gemini_cut_off, gemini_empty, gemini_invalid.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ T = TypeVar("T")
 _BLOCKED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"}
 #: An unusable answer is worth one more try, not all the attempts of a redelivered message.
 MOST_UNUSABLE = 2
+LEAST_SERVER_SECONDS = 10
 
 
 class _Unusable(Transient):
@@ -48,7 +50,9 @@ def generate(
     def ask(seconds: float) -> T:
         nonlocal unusable
         # The SDK counts in milliseconds; its own retries stay off as long as retry_options is not set.
-        options = types.HttpOptions(timeout=max(1, int(seconds * 1000)))
+        # The API refuses a server-side deadline below 10 s, which the SDK would derive from the timeout.
+        server = {"X-Server-Timeout": str(max(LEAST_SERVER_SECONDS, math.ceil(seconds)))}
+        options = types.HttpOptions(timeout=max(1, int(seconds * 1000)), headers=server)
         response = client.models.generate_content(
             model=model, contents=prompt, config=config.model_copy(update={"http_options": options})
         )

@@ -7,6 +7,8 @@ from shared.records import Records
 
 #: Seconds that showing progress may take in all, so that a step is never kept from its end.
 WAIT_FOR_PROGRESS = 8.0
+#: Seconds that a lease must still hold to be worth beginning: it may have taken long to get.
+LEAST_LEASE = 2.0
 
 
 class Progress:
@@ -20,9 +22,7 @@ class Progress:
         """Replace what the message shows, unless a final message is noted. Raises what went wrong."""
         briefly = deadline.within(WAIT_FOR_PROGRESS)
         lease = self._records.lease(question.id, briefly)
-        if lease is None:
+        if lease is None or lease.seconds < LEAST_LEASE:
             return
-        try:
-            self._chat.update_progress(question, content, briefly)
-        finally:
-            self._records.release(question.id, lease, briefly)
+        with self._records.writing(question.id, lease, briefly) as until:
+            self._chat.update_progress(question, content, until)

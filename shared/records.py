@@ -11,13 +11,14 @@ what the message says at last: kind (answer, fallback, apology), text, sources a
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.deadline import Deadline
-from shared.errors import Transient
+from shared.errors import Permanent, Transient
 from shared.firestore import TIMEOUT, Fields, change, document_id, expiry, read
 from shared.retry import call
 
@@ -26,9 +27,12 @@ COLLECTION = "questions"
 LEASE = timedelta(seconds=6)
 #: The same for an apology, whose write is tried more than once (WAIT_FOR_APOLOGY in answer_fn/tell.py).
 APOLOGY_LEASE = timedelta(seconds=12)
+#: Seconds before the end of a lease in which nothing is written any more: clocks differ.
+MARGIN = 0.5
 #: How often a final message looks whether the running lease was given back, in seconds.
 POLL = 0.1
 APOLOGY = "apology"
+_NEEDED = {"kind", "text"}
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,19 @@ class Settled:
     posted: bool
 
 
+@dataclass(frozen=True)
+class Lease:
+    """The right to write into a question's message until a time; `key` tells it from later leases."""
+
+    key: str
+    until: datetime
+
+    @property
+    def seconds(self) -> float:
+        """How long it still holds, never negative."""
+        return max(0.0, (self.until - datetime.now(UTC)).total_seconds())
+
+
 class Records:
     """The question records of one Firestore database; `hours` is how long one is kept."""
 
@@ -47,21 +64,42 @@ class Records:
         self._keep = timedelta(hours=hours)
         self._sleep = sleep
 
-    def lease(self, question_id: str, deadline: Deadline) -> str | None:
+    def lease(self, question_id: str, deadline: Deadline) -> Lease | None:
         """Ask to write progress now: a lease to give back, or None when a final message is noted or
         somebody else is writing."""
         return self._lease(question_id, LEASE, None, deadline)
 
-    def lease_for_apology(self, question_id: str, apology: Fields, deadline: Deadline) -> str | None:
+    def lease_for_apology(self, question_id: str, apology: Fields, deadline: Deadline) -> Lease | None:
         """Note an apology and ask to write it now: a lease, or None when an answer is noted or the apology
         is posted. Raises Transient while somebody else is writing."""
         return self._lease(question_id, APOLOGY_LEASE, apology, deadline)
 
-    def release(self, question_id: str, lease: str, deadline: Deadline, *, apologised: bool = False) -> None:
+    @contextmanager
+    def writing(
+        self, question_id: str, lease: Lease, deadline: Deadline, *, apology: bool = False
+    ) -> Iterator[Deadline]:
+        """Write under a lease, by the deadline that is given, and give the lease back afterwards.
+
+        While it is in doubt whether the write will still show, the lease is left to run out instead.
+        """
+        try:
+            yield deadline.within(lease.seconds - MARGIN)
+        except Transient as trouble:
+            if not trouble.in_doubt:
+                self.release(question_id, lease, deadline)
+            raise
+        except Permanent:
+            self.release(question_id, lease, deadline)
+            raise
+        self.release(question_id, lease, deadline, apologised=apology)
+
+    def release(
+        self, question_id: str, lease: Lease, deadline: Deadline, *, apologised: bool = False
+    ) -> None:
         """Give the lease back, so that a final message need not wait for its end."""
 
         def edit(current: Fields | None) -> Fields | None:
-            if current is None or current.get("lease") != lease:
+            if current is None or current.get("lease") != lease.key:
                 return None  # it has run out, and is somebody else's by now
             posted = bool(current.get("posted")) or (apologised and _kind(current) == APOLOGY)
             return {**current, "lease": None, "lease_until": None, "posted": posted}
@@ -70,24 +108,26 @@ class Records:
 
     def _lease(
         self, question_id: str, length: timedelta, apology: Fields | None, deadline: Deadline
-    ) -> str | None:
-        now = datetime.now(UTC)
-        lease = secrets.token_hex(8)
-        granted = False
+    ) -> Lease | None:
+        granted: Lease | None = None
 
         def edit(current: Fields | None) -> Fields | None:
             nonlocal granted
+            now = datetime.now(UTC)  # each time anew: reading may have taken a while
             record = current or self._fresh(question_id, now)
-            granted = _may_write(record, apology) and not _leased(record, now)
-            if not granted:
-                if apology is not None and _may_write(record, apology):
+            granted = None
+            if not _may_write(record, apology):
+                return None
+            if _leased(record, now):
+                if apology is not None:
                     raise Transient("message_busy", "progress is being written")
                 return None
+            granted = Lease(secrets.token_hex(8), now + length)
             final = {} if apology is None else {"final": apology}
-            return {**record, **final, "lease": lease, "lease_until": now + length}
+            return {**record, **final, "lease": granted.key, "lease_until": granted.until}
 
         change(self._client, self._reference(question_id), edit, deadline, attempts=1)
-        return lease if granted else None
+        return granted
 
     def settled(self, question_id: str, deadline: Deadline) -> Settled | None:
         """The final message that was noted for this question, if any."""
@@ -154,4 +194,6 @@ def _leased(record: Fields, now: datetime) -> bool:
 
 def _settled(record: Fields | None) -> Settled | None:
     final = (record or {}).get("final")
-    return Settled(final, bool((record or {}).get("posted"))) if isinstance(final, dict) else None
+    if not isinstance(final, dict) or not final.keys() >= _NEEDED:
+        return None
+    return Settled(final, bool((record or {}).get("posted")))

@@ -3,9 +3,12 @@
 The SDKs' own retries are off (`retry=None`), because their `timeout=` bounds one attempt and not the call.
 """
 
+import contextvars
 import random
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TypeVar
 
 from shared.deadline import Deadline
@@ -16,6 +19,8 @@ T = TypeVar("T")
 #: Wait before the second attempt, in seconds; doubled for each further one, and jittered by ±50 %.
 FIRST_WAIT = 0.3
 LONGEST_WAIT = 8.0
+#: Seconds that a client may take to notice by itself that its time is up; its own error tells more.
+GRACE = 0.25
 
 
 def call(
@@ -38,7 +43,7 @@ def call(
     while True:
         attempt += 1
         try:
-            return work(deadline.bound(timeout))
+            return _bounded(work, deadline.bound(timeout))
         except answers:
             raise
         except Exception as error:
@@ -47,6 +52,25 @@ def call(
             if not isinstance(trouble, Transient) or attempt >= attempts or wait >= deadline.remaining:
                 raise trouble from error
         sleep(wait)
+
+
+def _bounded(work: Callable[[float], T], timeout: float) -> T:
+    """Run one attempt, and wait for it no longer than it may take.
+
+    The clients of REST services bound the time between two bytes, not the whole call, and fetching a token
+    first has a time of its own. An attempt that takes longer is left behind, in a thread that nobody waits for.
+    """
+    attempt: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            attempt.set_result(context.run(work, timeout))
+        except BaseException as error:  # it is raised where the attempt is waited for
+            attempt.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return attempt.result(timeout + GRACE)
 
 
 def _wait(attempt: int, retry_after: float | None) -> float:

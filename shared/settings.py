@@ -8,12 +8,14 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+LOOPBACK = {"127.0.0.1", "localhost"}
+TOPIC = r"^[A-Za-z][A-Za-z0-9._~+%-]{2,254}$"
 
 
 def _loopback_http(url: str) -> str:
     parts = urlsplit(url)
-    if parts.scheme != "http" or parts.hostname not in LOOPBACK or parts.port is None:
+    plain = not (parts.path.strip("/") or parts.query or parts.fragment or parts.username)
+    if parts.scheme != "http" or parts.hostname not in LOOPBACK or parts.port is None or not plain:
         raise ValueError("must be http://127.0.0.1:PORT (a stand-in on this machine), or not set at all")
     return f"{parts.hostname}:{parts.port}"
 
@@ -29,10 +31,15 @@ class CommonSettings(BaseSettings):
 
     google_cloud_project: str = Field(min_length=1, description="Project of topics and Firestore")
     firestore_database: str = Field(default="(default)", min_length=1, description="Firestore database id")
-    publishes_to: str | None = Field(default=None, description="Topic of the next step")
-    dead_letter_topic: str = Field(default="dead-letters", description="Topic for what cannot go on")
-    step_seconds: float = Field(default=60, gt=10, lt=600, description="Deadline of the step, in seconds")
+    publishes_to: str | None = Field(default=None, pattern=TOPIC, description="Topic of the next step")
+    dead_letter_topic: str = Field(
+        default="dead-letters", pattern=TOPIC, description="Topic for what cannot go on"
+    )
+    step_seconds: float = Field(default=60, ge=20, lt=600, description="Deadline of the step, in seconds")
 
+
+#: How long a conversation, and all that is kept for it, is remembered, in hours; at most a year.
+Hours = Annotated[float, Field(gt=0, le=8760, allow_inf_nan=False)]
 
 S = TypeVar("S", bound=CommonSettings)
 

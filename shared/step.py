@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 from shared import logs
@@ -21,6 +20,7 @@ from shared.deadline import Deadline
 from shared.envelope import Envelope
 from shared.errors import Permanent, StepError, Transient, classify, in_one_line
 from shared.failures import Failures
+from shared.once import Once
 from shared.outbox import Outbox
 from shared.progress import Progress
 from shared.settings import CommonSettings
@@ -66,9 +66,12 @@ class Step(Generic[W]):
     afterwards: Callable[[Envelope, W, Deadline], None] | None = None
     slow_after: float = SLOW_AFTER
 
-    @cached_property
+    def __post_init__(self) -> None:
+        self._made = Once(self.services)
+
+    @property
     def _services(self) -> W:
-        return self.services()
+        return self._made()
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> tuple[str, int]:
         """Handle one unwrapped push. Returns a body and 204 (done, or parked) or 503 (deliver it again)."""

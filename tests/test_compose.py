@@ -1,11 +1,13 @@
 """From the model's answer to Chat: nothing that was not retrieved, no foreign links, no mentions."""
 
+import re
 import time
 
 import pytest
 
 from answer_fn.compose import compose
 from answer_fn.prompts import RagAnswer
+from local.chat.markdown import text_html
 from tests.factories import context
 
 CONTEXTS = (
@@ -92,14 +94,47 @@ def test_links_of_the_sources_stay() -> None:
         "Open the portal www.evil.example/login [1].",
         "Open the portal [a][b] [1].\n\n[b]: https://evil.example",
         "Open the portal <mailto://evil.example> [1].",
+        "Open the portal [a [b] c](https&#58;//evil.example) [1].",
+        "Open the portal [a\\]b](https&#58;//evil.example) [1].",
+        "Open the portal [a\nb](https&colon;//evil.example) [1].",
+        "Open the portal [`]`](https&#58;//evil.example) [1].",
+        "Open the portal (https&#58;//evil.example 't(i)t')[x](https&#58;//evil.example 't(i)t') [1].",
+        "Open the portal [r][r] [1].\n\n- [r]: https&colon;//evil.example",
+        "Open the portal [r] [1].\n\n> [r]: https&colon;//evil.example",
+        "Open the portal ht&#116;ps://evil.example [1].",
+        "Open the portal https\\://evil.example [1].",
+        "Open the portal evil.example/login [1].",
+        "Open the portal [1](https://evil.example) [1].",
+        "Open the portal `` [x](https://evil.example) ` [1].",
     ],
 )
 def test_foreign_links_go(text: str) -> None:
     said, _ = composed(text)
 
-    assert "evil" not in said.lower()
-    assert "javascript" not in said
+    shown = text_html({"text": said, "markupSyntax": "MARKUP_SYNTAX_MARKDOWN"})
+    hrefs = re.findall(r'href="([^"]*)"', shown)
+    assert hrefs == []
+    assert not re.search(r"https?://evil|www\.evil|javascript:", said, re.IGNORECASE)
     assert "the portal" in said
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("Run `arr[0] = a[2]` [1].", "Run `arr[0] = a[2]` [1]."),
+        ("Tom & Jerry [1].", "Tom &amp; Jerry [1]."),
+        ("Use a < b [1].", "Use a ‹ b [1]."),
+        ("- one [1]\n- **two** [1]", "- one [1]\n- **two** [1]"),
+        ("Open https://portal.example/vpn。次に [1]。", "Open https://portal.example/vpn 。次に [1]。"),
+        ("[array](index) [1]", "array [1]"),
+    ],
+)
+def test_what_is_no_link_reads_as_it_was_written(text: str, shown: str) -> None:
+    assert composed(text)[0] == shown
+
+
+def test_an_answer_of_which_nothing_is_left_is_no_answer() -> None:
+    assert nothing("<https://evil.example> [1]")
 
 
 @pytest.mark.parametrize("mention", ["<users/all>", "<users/123>", "< users/all>", "<USERS/all>"])
@@ -116,6 +151,6 @@ def test_nobody_is_mentioned(mention: str) -> None:
 def test_no_output_of_a_model_takes_long(text: str) -> None:
     started = time.process_time()
 
-    composed(f"{text} [1]")
+    composed(f"Words {text} [1]")
 
     assert time.process_time() - started < 1

@@ -8,9 +8,9 @@ import pytest
 
 from shared.deadline import Deadline
 from shared.envelope import Question
-from shared.errors import Transient
+from shared.errors import Permanent, Transient
 from shared.firestore import document_id
-from shared.records import COLLECTION, Records
+from shared.records import COLLECTION, LEASE, Lease, Records
 from tests.factories import question
 
 FINAL = {"kind": "answer", "text": "Like this [1]."}
@@ -22,7 +22,7 @@ def records(firestore: Any) -> Records:
     return Records(firestore, 24)
 
 
-def release(records: Records, asked: Question, lease: str | None, **options: bool) -> None:
+def release(records: Records, asked: Question, lease: Lease | None, **options: bool) -> None:
     assert lease is not None
     records.release(asked.id, lease, Deadline(5), **options)
 
@@ -177,3 +177,35 @@ def test_after_an_apology_there_is_no_more_progress(records: Records) -> None:
     release(records, asked, records.lease_for_apology(asked.id, APOLOGY, Deadline(5)), apologised=True)
 
     assert records.lease(asked.id, Deadline(5)) is None
+
+
+def test_a_write_that_may_still_show_keeps_its_lease(records: Records) -> None:
+    asked = question()
+    lease = records.lease(asked.id, Deadline(5))
+    assert lease is not None
+
+    with pytest.raises(Transient), records.writing(asked.id, lease, Deadline(5)):
+        raise Transient("chat_unavailable", in_doubt=True)
+
+    assert records.lease(asked.id, Deadline(5)) is None
+
+
+@pytest.mark.parametrize("trouble", [Transient("chat_throttled"), Permanent("chat_refused")])
+def test_a_write_that_was_refused_gives_its_lease_back(records: Records, trouble: Exception) -> None:
+    asked = question()
+    lease = records.lease(asked.id, Deadline(5))
+    assert lease is not None
+
+    with pytest.raises(type(trouble)), records.writing(asked.id, lease, Deadline(5)):
+        raise trouble
+
+    assert records.lease(asked.id, Deadline(5))
+
+
+def test_nothing_is_written_after_the_lease(records: Records) -> None:
+    asked = question()
+    lease = records.lease(asked.id, Deadline(5))
+    assert lease is not None
+
+    with records.writing(asked.id, lease, Deadline(60)) as until:
+        assert until.remaining < LEASE.total_seconds()

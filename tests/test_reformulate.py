@@ -87,6 +87,9 @@ def test_a_model_that_hangs_costs_a_bounded_time(services: Services, faults: Any
         ("書き換え後の質問：VPNの設定方法は？", "VPNの設定方法は？"),
         ("What does error E305: device refused mean?", "What does error E305: device refused mean?"),
         ("`VPN`", "VPN"),
+        ("**Rewritten question:** VPN on a Mac?", "VPN on a Mac?"),
+        ("Search history in Outlook: how do I clear it?", "Search history in Outlook: how do I clear it?"),
+        ("「VPN」と「Wi-Fi」", "「VPN」と「Wi-Fi」"),
     ],
 )
 def test_labels_and_quotes_are_taken_off(output: str, query: str) -> None:

@@ -1,5 +1,7 @@
 """The one retry helper: how often, how long, and what it never repeats."""
 
+import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -123,3 +125,15 @@ def test_an_attempt_gets_no_more_time_than_is_left() -> None:
 def test_no_attempt_begins_after_the_deadline() -> None:
     with pytest.raises(Transient, match="deadline"):
         run(failing(0, ValueError()), Clock(), seconds=0)
+
+
+def test_an_attempt_that_ignores_its_timeout_is_left_behind() -> None:
+    forever = threading.Event()
+    started = time.monotonic()
+
+    with pytest.raises(Transient, match="rag_unavailable") as caught:
+        call(lambda timeout: forever.wait(30), service="rag", deadline=Deadline(0.2), timeout=0.2)
+
+    assert time.monotonic() - started < 2
+    assert caught.value.in_doubt
+    forever.set()
