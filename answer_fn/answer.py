@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from answer_fn.compose import Composed, compose
+from answer_fn.deliver import deliver
 from answer_fn.prompts import RagAnswer, config, prompt
-from answer_fn.reply import content_of, final_of
+from answer_fn.reply import final_of
 from shared import logs
 from shared.chat import Chat
 from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Envelope
-from shared.errors import Permanent, Transient, in_one_line
+from shared.errors import Permanent, in_one_line
 from shared.failures import Failures
 from shared.firestore import Fields
 from shared.gemini import generate
@@ -25,8 +26,6 @@ RESERVE_FOR_POSTING = 30.0
 #: Seconds for the memory and the question's record: the answer is worth having without them. Longer than an
 #: apology may be under way.
 WAIT_FOR_MEMORY = 14.0
-#: Seconds for saving the turn: nobody waits for it, so it may outlast an outage.
-WAIT_FOR_SAVING = 40.0
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,7 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
         composed = _composed(envelope, services, deadline)
         final = final_of(composed, envelope, services.hours)
         settled = _settle(envelope, final, services, deadline)
-    services.chat.put_final(question, content_of(settled.final, question), deadline)
-    logs.info("Posted", answered=settled.final["answered"], sources=len(settled.final["sources"]))
-    _save(envelope, settled.final, services, deadline)
-    _mark_posted(envelope, services, deadline)
+    deliver(question, settled.final, services, deadline)
 
 
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | None:
@@ -97,27 +93,3 @@ def _settle(envelope: Envelope, final: Fields, services: Services, deadline: Dea
     except Exception as error:
         logs.error("The answer is not noted; posting it", error=in_one_line(error))
         return Settled(final, posted=False)
-
-
-def _save(envelope: Envelope, final: Fields, services: Services, deadline: Deadline) -> None:
-    """Save the turn, if there was an answer. Raises Transient: the answer stands, and is remembered later."""
-    if not final["answered"]:
-        return
-    try:
-        services.conversations.save_turn(
-            envelope.question,
-            final["plain"],
-            deadline.within(WAIT_FOR_SAVING),
-            search_query=final["search_query"],
-            sources=[source["id"] for source in final["sources"]],
-        )
-    except Exception as error:
-        logs.error("THE TURN IS NOT SAVED: follow-ups do not know it yet", error=in_one_line(error))
-        raise Transient("turn_not_saved", in_one_line(error)) from error
-
-
-def _mark_posted(envelope: Envelope, services: Services, deadline: Deadline) -> None:
-    try:
-        services.records.mark_posted(envelope.question.id, deadline.within(WAIT_FOR_MEMORY))
-    except Exception as error:
-        logs.warning("Not marked as posted; a redelivery will repeat it", error=in_one_line(error))

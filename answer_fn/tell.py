@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from answer_fn.compose import Source
+from answer_fn.deliver import deliver
 from answer_fn.reply import content_of
 from answer_fn.settings import Settings
 from shared import clients, logs
 from shared.chat import Chat
+from shared.conversations import Conversations
 from shared.dead_letters import DeadLetter, DeadLetters, reference
 from shared.deadline import Deadline
 from shared.envelope import Context, Question
@@ -38,6 +40,7 @@ class Services:
     failures: Failures
     records: Records
     chat: Chat
+    conversations: Conversations
 
 
 def open_services(settings: Settings) -> Services:
@@ -48,6 +51,7 @@ def open_services(settings: Settings) -> Services:
         failures=Failures(firestore),
         records=Records(firestore, settings.history_hours),
         chat=Chat(clients.chat(settings.chat_endpoint)),
+        conversations=Conversations(firestore, settings.history_hours),
     )
 
 
@@ -127,7 +131,7 @@ def _apologise(
     final = apology(question, contexts)
     lease = services.records.lease_for_apology(question.id, final, deadline)
     if lease is None:
-        logs.info("Answered, or told already")
+        _finish(question, services, deadline)
         return False
     with services.records.writing(
         question.id, lease, deadline.within(WAIT_FOR_APOLOGY), apology=True
@@ -137,6 +141,16 @@ def _apologise(
             return False
         services.chat.put_final(question, content_of(final, question), until)
     return True
+
+
+def _finish(question: Question, services: Services, deadline: Deadline) -> None:
+    """There is an answer, or the asker has been told. An answer whose process died is delivered now."""
+    settled = services.records.settled(question.id, deadline)
+    if settled is None or settled.posted or settled.final["kind"] == APOLOGY:
+        logs.info("Answered, or told already")
+        return
+    logs.warning("Answered, but not posted or not remembered; doing it now")
+    deliver(question, settled.final, services, deadline)
 
 
 def _is_answered(question: Question, services: Services, deadline: Deadline) -> bool:

@@ -58,7 +58,7 @@ def classify(error: Exception, service: str) -> StepError:
     """What a failed call to `service` (`firestore`, `gemini`, `rag`, `chat`, `pubsub`) means for the step.
 
     HTTP 408, 409 (`ABORTED`), 429, 499 and 5xx but 501, and transport errors of requests, httpx and gRPC are
-    Transient; other HTTP codes are Permanent. An error that is none of these is a fault of our own code or of a
+    Transient; other HTTP codes are Permanent. What is none of these is a fault of our own code or of a
     library: Transient, because the next deployment may mend it before the attempts are used up.
     """
     if isinstance(error, StepError):

@@ -58,7 +58,7 @@ def _bounded(work: Callable[[float], T], timeout: float) -> T:
     """Run one attempt, and wait for it no longer than it may take.
 
     The clients of REST services bound the time between two bytes, not the whole call, and fetching a token
-    first has a time of its own. An attempt that takes longer is left behind, in a thread that nobody waits for.
+    first has a time of its own. An attempt that takes longer is left behind, in a thread of its own.
     """
     attempt: Future[T] = Future()
     context = contextvars.copy_context()

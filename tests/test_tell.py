@@ -137,11 +137,26 @@ def test_copies_of_a_dead_letter_are_one_case_and_one_apology(
     assert said(asked) == before
 
 
-def test_what_was_answered_after_all_gets_no_apology(
-    teller: Teller, firestore: Any, asked: Question, services: Services, said: Any
+def test_an_answer_whose_process_died_before_posting_it_is_delivered(
+    teller: Teller, firestore: Any, asked: Question, said: Any
 ) -> None:
-    final = {"kind": "answer", "text": "Like this."}
-    Records(firestore, 24).settle(asked.id, final, Deadline(5))
+    final = {"kind": "answer", "answered": True, "text": "Like this.", "plain": "Like this."}
+    noted = {**final, "search_query": asked.text, "sources": []}
+    Records(firestore, 24).settle(asked.id, noted, Deadline(5))
+
+    assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
+
+    turns = firestore.collection("chat_threads").document(document_id(asked.conversation)).get().get("turns")
+    assert said(asked)["text"] == "Like this."
+    assert [turn["text"] for turn in turns] == [asked.text, "Like this."]
+
+
+def test_what_was_answered_after_all_gets_no_apology(
+    teller: Teller, firestore: Any, asked: Question, said: Any
+) -> None:
+    records = Records(firestore, 24)
+    records.settle(asked.id, {"kind": "answer", "text": "Like this."}, Deadline(5))
+    records.mark_posted(asked.id, Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 

@@ -1,0 +1,66 @@
+"""The last things done for a question: its final message is posted, its turn saved, and both noted.
+
+`answer` ends with it, and so does `tell` for an answer whose process died before it got here.
+"""
+
+from typing import Protocol
+
+from answer_fn.reply import content_of
+from shared import logs
+from shared.chat import Chat
+from shared.conversations import Conversations
+from shared.deadline import Deadline
+from shared.envelope import Question
+from shared.errors import Transient, in_one_line
+from shared.firestore import Fields
+from shared.records import Records
+
+#: Seconds for saving the turn: nobody waits for it, so it may outlast an outage.
+WAIT_FOR_SAVING = 40.0
+#: Seconds for noting that all is done: if it fails, a redelivery does it all again, to the same end.
+WAIT_FOR_NOTING = 10.0
+
+
+class Services(Protocol):
+    """What delivering asks of the world."""
+
+    @property
+    def chat(self) -> Chat: ...
+    @property
+    def records(self) -> Records: ...
+    @property
+    def conversations(self) -> Conversations: ...
+
+
+def deliver(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:
+    """Make a noted final message what the person sees, and remember it. Idempotent.
+
+    Raises Permanent or Transient; an answer that is posted stands, even if it cannot be remembered yet.
+    """
+    services.chat.put_final(question, content_of(final, question), deadline)
+    logs.info("Posted", kind=final["kind"], sources=len(final["sources"]))
+    _save(question, final, services, deadline)
+    _mark_posted(question, services, deadline)
+
+
+def _save(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:
+    if not final["answered"]:
+        return
+    try:
+        services.conversations.save_turn(
+            question,
+            final["plain"],
+            deadline.within(WAIT_FOR_SAVING),
+            search_query=final["search_query"],
+            sources=[source["id"] for source in final["sources"]],
+        )
+    except Exception as error:
+        logs.error("THE TURN IS NOT SAVED: follow-ups do not know it yet", error=in_one_line(error))
+        raise Transient("turn_not_saved", in_one_line(error)) from error
+
+
+def _mark_posted(question: Question, services: Services, deadline: Deadline) -> None:
+    try:
+        services.records.mark_posted(question.id, deadline.within(WAIT_FOR_NOTING))
+    except Exception as error:
+        logs.warning("Not marked as posted; a redelivery will repeat it", error=in_one_line(error))
