@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from local.faults import Faults, Refused
@@ -25,6 +25,9 @@ def gated(service: str, faults: Faults, endpoint: Endpoint) -> Endpoint:
             await faults.gate(service)
         except Refused as refused:
             return google_error(refused.http_status, refused.grpc_status, str(refused))
-        return await endpoint(request)
+        try:
+            return await endpoint(request)
+        except ClientDisconnect:  # a function was killed while it was sending: nobody hears the answer
+            return Response(status_code=499)
 
     return behind_the_gate

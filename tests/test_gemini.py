@@ -45,7 +45,7 @@ def address(index: Index, faults: Faults) -> Iterator[str]:
 
 @pytest.fixture
 def client(address: str, faults: Faults) -> Iterator[genai.Client]:
-    yield genai.Client(api_key="any", http_options=types.HttpOptions(base_url=address, timeout=5000))
+    yield genai.Client(api_key="any", http_options=types.HttpOptions(base_url=address, timeout=15_000))
     faults.switch_off()
 
 
@@ -213,3 +213,11 @@ def test_the_common_faults_stand_in_front(client: genai.Client, faults: Faults) 
     with pytest.raises(errors.ClientError) as caught:
         client.models.generate_content(model=MODEL, contents="Hi")
     assert (caught.value.code, caught.value.status) == (429, "RESOURCE_EXHAUSTED")
+
+
+def test_a_deadline_that_the_real_api_refuses_is_refused(address: str) -> None:
+    options = types.HttpOptions(base_url=address, timeout=8_000)
+    client = genai.Client(api_key="key", http_options=options)
+
+    with pytest.raises(errors.ClientError, match="deadline"):
+        client.models.generate_content(model="gemini-3.5-flash", contents="Hello")

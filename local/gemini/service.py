@@ -12,7 +12,7 @@ from local.faults import Faults
 from local.gemini.extract import extracted
 from local.gemini.prompt import Ask, read_ask
 from local.gemini.rewrite import rewritten
-from local.gemini.wire import Refusal, Request, check_caller, read_request
+from local.gemini.wire import Refusal, Request, check_caller, check_deadline, read_request
 from local.http_gate import gated, google_error
 from local.rag.index import Index
 
@@ -49,6 +49,7 @@ class Gemini:
         model = http.path_params["model"]
         try:
             check_caller(model, http.headers.get("x-goog-api-key") or http.query_params.get("key"))
+            check_deadline(http.headers.get("x-server-timeout"))
             request = read_request(await http.body())
             text = self._text(request)
         except Refusal as refusal:

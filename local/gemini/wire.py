@@ -110,6 +110,20 @@ def read_request(body: bytes) -> Request:
     return request
 
 
+#: Seconds; a server-side deadline below this is refused by the real API.
+LEAST_DEADLINE = 10
+
+
+def check_deadline(seconds: str | None) -> None:
+    """Raises Refusal for a server-side deadline below 10 s, which the real API refuses."""
+    if seconds is not None and float(seconds) < LEAST_DEADLINE:
+        raise Refusal(
+            400,
+            "INVALID_ARGUMENT",
+            f"Manually set deadline {seconds}s is too short. Minimum allowed deadline is {LEAST_DEADLINE}s.",
+        )
+
+
 def check_caller(model: str, key: str | None) -> None:
     """Raises Refusal: 403 without an API key, 404 for a model that is not served."""
     if not key:
