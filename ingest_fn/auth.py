@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 from cachecontrol import CacheControl
-from google.auth.exceptions import GoogleAuthError, TransportError
+from google.auth.exceptions import TransportError
 from google.auth.transport.requests import Request
 from google.oauth2 import id_token
 
@@ -59,5 +59,5 @@ class Verifier:
             )
         except TransportError as error:
             raise Transient("certificates_unavailable", type(error).__name__) from error
-        except (GoogleAuthError, ValueError) as error:
+        except Exception as error:  # whatever a forged token makes the library stumble over
             raise Unauthorized(f"token refused: {type(error).__name__}") from error

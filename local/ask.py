@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from local.chat.service import Chat
 
 SPACE = "spaces/AAAAhelpdesk"
+SHOWN = ("number", "title", "link", "id")
 ANSWERED, NOT_IN_KNOWLEDGE_BASE, NO_ANSWER = 0, 3, 4
 
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -37,7 +39,8 @@ class Exchange:
 async def ask(questions: list[str], *, as_json: bool) -> int:
     """Ask the questions one after the other in one thread and print the answers.
 
-    Returns ANSWERED, NOT_IN_KNOWLEDGE_BASE when a question got the honest fallback, or NO_ANSWER.
+        Returns SHOWN = ("number", "title", "link", "id")
+    ANSWERED, NOT_IN_KNOWLEDGE_BASE when a question got the honest fallback, or NO_ANSWER.
     """
     with tempfile.TemporaryDirectory(prefix="threadwise-") as folder:
         places = Places(state=None, logs=Path(folder), http=free_port())
@@ -60,12 +63,14 @@ async def _converse(questions: list[str], chat: "Chat", places: Places, as_json:
             question=question,
             search_query=final.get("search_query"),
             answer=await outcomes.said(asked["name"]) if final else None,
-            sources=final.get("sources", []),
+            sources=[{key: source[key] for key in SHOWN} for source in final.get("sources", [])],
             thread=thread,
             seconds=round(time.monotonic() - started, 2),
         )
         _show(exchange, as_json)
         worst = max(worst, _outcome(final))
+        if final and not final["answered"]:
+            print(f"Not in the knowledge base: {question}", file=sys.stderr)
     return worst
 
 

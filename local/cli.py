@@ -5,14 +5,14 @@ import os
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from local.ask import ask
 from local.environment import isolate
 from local.functions import FunctionFailed
-from local.places import PortTaken
+from local.places import CannotStart, PortTaken
 from local.serve import serve
 
 STATE = Path(__file__).resolve().parent.parent / ".local"
@@ -29,7 +29,10 @@ def serve_command(
 ) -> None:
     """Serve the chat page on this machine, with everything behind it, until Ctrl-C."""
     if context.invoked_subcommand is None:
-        state.mkdir(parents=True, exist_ok=True)
+        try:
+            state.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            _fail(f"{state} cannot be the folder for the state: {error.strerror}")
         _run(serve(port, state.resolve()))
 
 
@@ -45,6 +48,8 @@ def ask_command(
 
     Example: python -m local ask "How do I configure the VPN?" "Can you explain in more detail?"
     """
+    if not all(question.strip() for question in questions):
+        _fail("A question has no words.")
     raise typer.Exit(_run(ask(questions, as_json=as_json)))
 
 
@@ -56,11 +61,13 @@ def _run(work: Coroutine[Any, Any, int | None]) -> int:
         _fail(f"{error}. Stop what uses it, or choose another port: make run PORT={error.port + 1}")
     except FunctionFailed as error:
         _fail(str(error))
+    except CannotStart as error:
+        _fail(f"{error}\nAnother folder for its state can be chosen: make run ARGS='--state /tmp/threadwise'")
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     return FAILED
 
 
-def _fail(sentence: str) -> None:
+def _fail(sentence: str) -> NoReturn:
     print(sentence, file=sys.stderr)
     raise typer.Exit(FAILED)

@@ -21,7 +21,6 @@ def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, 
         "NO_GCE_CHECK": "true",
         "GRPC_VERBOSITY": "ERROR",
         "PYTHONUNBUFFERED": "1",
-        "THREADS": "32",  # requests at once in a process; most of a request is waiting
         "GOOGLE_CLOUD_PROJECT": PROJECT,
         "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
         "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",

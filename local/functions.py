@@ -1,7 +1,6 @@
 """The four functions as processes of their own, served as in production by functions-framework."""
 
 import asyncio
-import ctypes
 import os
 import signal
 import subprocess
@@ -10,17 +9,18 @@ from pathlib import Path
 
 from local.environment import of_function
 from local.faults import Faults
-from local.pipeline import FUNCTIONS, STEPS, TELL, Step
+from local.pipeline import FUNCTIONS, STEPS, Step
 from local.places import HOST, Places
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Seconds for a function to import its SDKs and listen.
 START_SECONDS = 60.0
 #: Seconds for a function to end by itself when it is asked to.
-STOP_SECONDS = 5.0
+STOP_SECONDS = 2.0
+#: Seconds after which `tell` is started: no question needs it at first, and the first answer is waited for.
+TELL_AFTER = 3.0
 #: How often the supervisor looks, in seconds; a dead function is started again, as Cloud Run would.
 LOOK_EVERY = 0.2
-_PR_SET_PDEATHSIG = 1
 
 
 class FunctionFailed(Exception):
@@ -46,7 +46,6 @@ class Functions:
     async def ready(self) -> None:
         """Wait until every step listens, then begin to watch. Raises FunctionFailed."""
         await asyncio.gather(*(self._listening(step.name) for step in STEPS))
-        self._spawn(TELL)  # last: no question needs it unless something goes wrong
         self._watch = asyncio.create_task(self._supervise())
 
     def kill(self, name: str) -> None:
@@ -75,7 +74,7 @@ class Functions:
     def _spawn(self, step: Step) -> None:
         name = step.name
         command = [
-            sys.executable, "-m", "functions_framework",
+            sys.executable, "-m", "local.child",
             "--source", str(ROOT / step.source), "--target", step.entry_point,
             "--host", HOST, "--port", str(self._places.functions[name]),
         ]  # fmt: skip
@@ -89,7 +88,6 @@ class Functions:
                 stderr=log,
                 # A group of its own: Ctrl-C is for the runner, which then stops the functions in order.
                 start_new_session=True,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
             )
 
     def _log(self, name: str) -> Path:
@@ -111,12 +109,13 @@ class Functions:
 
     async def _supervise(self) -> None:
         loop = asyncio.get_running_loop()
+        tell_at = loop.time() + TELL_AFTER
         next_kill = dict.fromkeys((step.name for step in FUNCTIONS), 0.0)
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            for step in FUNCTIONS:
+            for step in STEPS if loop.time() < tell_at else FUNCTIONS:
                 name = step.name
-                if self._processes[name].poll() is not None:
+                if name not in self._processes or self._processes[name].poll() is not None:
                     self._spawn(step)
                 elif loop.time() >= next_kill[name] and (fault := self._faults.drawn(f"{name}-killed")):
                     next_kill[name] = loop.time() + fault.seconds
@@ -128,8 +127,3 @@ def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> N
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):  # already gone
         return
-
-
-def _die_with_parent() -> None:
-    """Even a runner that was killed leaves no function behind (Linux)."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -13,6 +13,10 @@ PROJECT = "threadwise-local"
 CORPUS = f"projects/{PROJECT}/locations/local/ragCorpora/local"
 
 
+class CannotStart(Exception):
+    """The small cloud cannot be started; the text says what is in the way."""
+
+
 class PortTaken(Exception):
     """Somebody else listens on a port that was asked for."""
 

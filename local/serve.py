@@ -11,19 +11,24 @@ from local.environment import own_key
 from local.places import Places
 from local.stack import running
 
+MODELS = {
+    "model_local": "Answers come from a small rule-based model that quotes the knowledge base.",
+    "model_gemini": "Answers come from Gemini (GEMINI_API_KEY is set); everything else is on this machine.",
+}
+
 
 async def serve(port: int, state: Path) -> None:
     """Serve the chat page on `port` until SIGINT or SIGTERM. Raises PortTaken or FunctionFailed."""
     console = Console()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     places = Places(state=state, logs=state / "logs", http=port)
     key = own_key(os.environ)
     async with running(places, gemini_key=key) as (cloud, _):
         console.print(f"[bold]threadwise[/bold] is listening: [bold blue underline]{places.url}[/]")
-        console.print(cloud.chat.model_note, style="dim")
+        console.print(MODELS[cloud.chat.model_note], style="dim", soft_wrap=True)
         console.print(f"Conversations and logs: {state}. Ctrl-C stops everything.", style="dim")
         await stop.wait()
         console.print("\nStopping…", style="dim")

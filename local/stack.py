@@ -1,29 +1,24 @@
 """The small cloud with the four functions on it, from start to stop."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from local.faults import Faults
 from local.functions import Functions
-from local.places import Places
+from local.places import CannotStart, Places
 
 if TYPE_CHECKING:
     from local.cloud import Cloud
-
-LOCAL_MODEL = (
-    "Answers come from a small rule-based model on this machine: "
-    "it quotes the knowledge base and writes nothing of its own."
-)
-REAL_MODEL = "Answers come from Gemini (GEMINI_API_KEY is set); everything else is on this machine."
 
 
 @asynccontextmanager
 async def running(
     places: Places, *, gemini_key: str | None = None, faults: Faults | None = None, quotas: bool = True
 ) -> AsyncIterator[tuple["Cloud", Functions]]:
-    """Everything, ready for questions. Raises PortTaken or FunctionFailed."""
+    """Everything, ready for questions. Raises PortTaken, FunctionFailed or CannotStart."""
     faults = faults or Faults()
     functions = Functions(places, faults, gemini_key)
     functions.spawn()
@@ -32,10 +27,13 @@ async def running(
         from local.cloud import Cloud
         from local.connect import connect
 
-        cloud = Cloud(places, faults, quotas=quotas)
-        cloud.chat.model_note = REAL_MODEL if gemini_key else LOCAL_MODEL
         try:
-            await cloud.start()
+            cloud = Cloud(places, faults, quotas=quotas)
+        except (OSError, ValueError, sqlite3.Error) as error:
+            raise CannotStart(str(error)) from error
+        cloud.chat.model_note = "model_gemini" if gemini_key else "model_local"
+        try:
+            await _start(cloud)
             await asyncio.to_thread(connect, places)
             await functions.ready()
             yield cloud, functions
@@ -45,3 +43,10 @@ async def running(
             await cloud.stop()
     finally:
         functions.stop()
+
+
+async def _start(cloud: "Cloud") -> None:
+    try:
+        await cloud.start()
+    except (OSError, sqlite3.Error) as error:
+        raise CannotStart(str(error)) from error

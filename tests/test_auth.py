@@ -59,6 +59,9 @@ def test_a_token_of_chat_for_this_app_is_accepted(verifier: Verifier, signer: Si
         {"extra": {"email_verified": False}},
         {"extra": {"email_verified": "true"}},
         {"extra": {"email": None}},
+        {"extra": {"exp": "tomorrow"}},
+        {"extra": {"iat": []}},
+        {"extra": {"aud": {"x": 1}}},
     ],
     ids=str,
 )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from local.cloud import KNOWLEDGE
 from local.gemini.prompt import Ask, Turn
 from local.gemini.rewrite import rewritten
 from local.rag.index import Index
@@ -134,3 +135,41 @@ def test_rewriting_beats_searching_the_last_turn(index: Index) -> None:
 def test_the_same_conversation_is_rewritten_the_same_way_again(index: Index, tmp_path: Path) -> None:
     again = small_index(tmp_path)
     assert query(again, "Tell me more", *VPN, *PASSWORD) == query(index, "Tell me more", *VPN, *PASSWORD)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Index:
+    """The index of all sample articles."""
+    return Index.from_folder(KNOWLEDGE)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is MFA?",
+        "My printer doesn't work",
+        "How do I reset my password?",
+        "Who approves a new laptop?",
+        "メールが届かない",
+        "プリンターが動きません",
+        "スマホをなくしました",
+        "パスワードを忘れました",
+    ],
+)
+def test_a_new_topic_of_a_few_words_is_left_as_it_is(question: str, whole: Index) -> None:
+    assert query(whole, question, *(VPN_JA if is_japanese(question) else VPN)) == question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "on a Mac?",
+        "And on my phone?",
+        "how long does that take?",
+        "what about Windows?",
+        "Macの場合は？",
+        "つながらないときは？",
+    ],
+)
+def test_a_follow_up_of_a_few_words_names_the_topic(question: str, whole: Index) -> None:
+    assert "VPN" in query(whole, question, *(VPN_JA if is_japanese(question) else VPN))

@@ -290,6 +290,28 @@ def test_stopping_it_stops_every_process(tmp_path: Path, number: signal.Signals)
     assert "Traceback" not in output
 
 
+def test_a_state_in_use_and_an_unreadable_article_are_named_with_what_to_do(tmp_path: Path) -> None:
+    first = Serving(tmp_path, free_port())
+    first.wait_until_up()
+    second = local("--port", str(free_port()), "--state", str(tmp_path))
+    first.process.send_signal(signal.SIGINT)
+    first.process.communicate(timeout=30)
+    (tmp_path / "chat.sqlite").write_bytes(b"this is no database, and it is long enough to be one" * 50)
+    third = local("--port", str(free_port()), "--state", str(tmp_path))
+
+    for done in (second, third):
+        assert done.returncode == 1
+        assert "--state" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_question_without_words_is_refused_at_once() -> None:
+    done = local("ask", "  ", "--json")
+
+    assert done.returncode == 1
+    assert done.stderr.strip() == "A question has no words."
+
+
 def test_a_busy_port_is_named_with_what_to_do(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]

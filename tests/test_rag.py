@@ -222,3 +222,10 @@ def test_the_messages_have_the_field_numbers_and_types_of_the_sdk_s() -> None:
     compare(protos.RetrieveContextsRequest.DESCRIPTOR, RetrieveContextsRequest.pb().DESCRIPTOR)
     compare(protos.RetrieveContextsResponse.DESCRIPTOR, RetrieveContextsResponse.pb().DESCRIPTOR)
     assert seen == set(protos.MESSAGES)
+
+
+def test_an_article_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    (tmp_path / "sjis.md").write_bytes("# 設定".encode("shift_jis"))
+
+    with pytest.raises(ValueError, match=r"sjis\.md is not UTF-8"):
+        Index.from_folder(tmp_path)

@@ -9,10 +9,10 @@ of topic. A question that stands alone opens a new topic, so what came before it
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from local.gemini.prompt import Turn
-from local.rag.index import Index
+from local.rag.index import Hit, Index
 from local.rag.terms import Word, terms, words
 
 FADING = 0.7
@@ -31,8 +31,13 @@ ENOUGH_SPECIFIC_WORDS = 4
 #: The articles under discussion cover a question when they match it this well, next to the best of all.
 COVERED = 0.4
 
+#: The articles under discussion speak of a word when this share of what is found for it is in them.
+FEW = 0.25
+
+_SUBJECT = re.compile(r"([ァ-ヺー一-鿿A-Za-z]{2,})[がを]")
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|him|her|same|above|previous|former|latter)\b"
+    r"|^(?:and|or|but|what about|how about|on|for|with)\b"
     r"|それ|その|これ|この|あれ|あの|そこ|そちら|同じ|前述|上記|先ほど|さっき",
     re.IGNORECASE,
 )
@@ -67,9 +72,22 @@ class Topic:
         if not hits:
             return len(asked) > 1
         here = self._articles()
-        nearest = [hit.chunk.title for hit in hits[:3]]
-        if len(asked) > 1 and self._names_another(asked, nearest, here.values()):
-            return True
+        return self._is_about_others(question, asked, hits, here) or self._is_hardly_covered(hits, here)
+
+    def _is_about_others(
+        self, question: str, asked: list[Word], hits: list[Hit], here: dict[str, str]
+    ) -> bool:
+        """Whether a word of the question, or all that is nearest to it, is about other articles than these."""
+        nearest = hits[:3]
+        articles = {hit.chunk.uri for hit in nearest}
+        return (
+            self._names_another(asked, [hit.chunk.title for hit in nearest], here.values())
+            or self._has_a_subject_of_its_own(question, here)
+            or (len(nearest) == 3 and len(articles) == 1 and articles.isdisjoint(here))
+        )
+
+    @staticmethod
+    def _is_hardly_covered(hits: list[Hit], here: dict[str, str]) -> bool:
         best_here = max((1 - hit.distance for hit in hits if hit.chunk.uri in here), default=0.0)
         return best_here < COVERED * (1 - hits[0].distance)
 
@@ -117,6 +135,15 @@ class Topic:
         """The titles of the articles under discussion, by their URI."""
         unsaid = " ".join(word.surface for word, _ in self.salient(""))
         return {hit.chunk.uri: hit.chunk.title for hit in self._index.search(unsaid, 3)}
+
+    def _has_a_subject_of_its_own(self, question: str, here: Container[str]) -> bool:
+        """メールが届かない: a Japanese clause whose subject or object is spoken of in other articles."""
+        subject = _SUBJECT.search(question)
+        if subject is None:
+            return False
+        hits = self._index.search(subject[1], 10)
+        about_it = sum(hit.chunk.uri in here for hit in hits)
+        return bool(hits) and about_it < FEW * len(hits)
 
     @staticmethod
     def _names_another(asked: Iterable[Word], nearest: Iterable[str], here: Iterable[str]) -> bool:

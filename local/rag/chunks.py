@@ -34,7 +34,10 @@ def chunks_of_folder(folder: Path) -> list[Chunk]:
 
 
 def _chunks_of_file(path: Path, folder: Path) -> Iterator[Chunk]:
-    markdown = path.read_text(encoding="utf-8")
+    try:
+        markdown = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8. Save it as UTF-8, or take it out of the folder.") from error
     uri = f"{BUCKET}/{path.relative_to(folder).as_posix()}"
     blocks = [block.strip("\n") for block in _BLANK_LINES.split(markdown) if block.strip()]
     headings = [match.group(2) for block in blocks if (match := _HEADING.match(block))]

@@ -61,7 +61,7 @@ function draw() {
   drawHeading(bot);
   part.lost.hidden = state.connected;
   part.model.hidden = !state.model;
-  morphChildren(part.model, h("p", {}, icon("info"), h("span", {}, state.model)));
+  morphChildren(part.model, h("p", {}, icon("info"), h("span", {}, say(state.model))));
   const people = state.people.map(({ name, displayName }) => h("option", { value: name }, displayName));
   morphChildren(part.person, h("select", {}, ...people));
   if (state.person) part.person.value = state.person;

@@ -51,7 +51,7 @@ export function renderWelcome(bot) {
 
 function renderTopic({ thread, root, replies }, state, stamp) {
   const fold = replies.length > MANY && !state.expanded.has(thread);
-  const opening = (root ?? replies[0]).text.slice(0, 60);
+  const opening = ((root ?? replies[0])?.text ?? "").slice(0, 60);
   return h(
     "section",
     {
