@@ -70,33 +70,40 @@ class Cloud:
             "firestore": GrpcServer("firestore", self._firestore.handlers(), faults),
             "rag": GrpcServer("rag", Rag(index).handlers(), faults),
         }
+        self._started = contextlib.AsyncExitStack()
         self._http: asyncio.Task[None] | None = None
         self._server: _Server | None = None
 
     async def start(self) -> None:
-        """Listen everywhere. Raises PortTaken."""
+        """Listen everywhere. Raises PortTaken; what was started by then is stopped by `stop()`."""
         await self._listen_http()
+        self._started.push_async_callback(self._stop_http)
         await self._firestore.start()
-        await self._pubsub.start()
+        self._started.push_async_callback(self._firestore.stop)
         for service, port in (
             ("pubsub", self._places.pubsub),
             ("firestore", self._places.firestore),
             ("rag", self._places.rag),
         ):
+            self._started.push_async_callback(self._stop_grpc, service)
             try:
                 await self._grpc[service].start(port)
             except OSError as error:
                 raise PortTaken(port) from error
+        await self._pubsub.start()
         ingest = self._places.function_url("ingest")
         await self.chat.start(ingest, ingest)
 
     async def stop(self) -> None:
-        """Close every port and every file."""
+        """Close every port and every file, the events and deliveries under way first."""
         await self.chat.stop()
         await self._pubsub.stop()
-        for server in self._grpc.values():
-            await server.stop()
-        await self._firestore.stop()
+        await self._started.aclose()
+
+    async def _stop_grpc(self, service: str) -> None:
+        await self._grpc[service].stop()  # by name: Pub/Sub may have been restarted
+
+    async def _stop_http(self) -> None:
         if self._server is not None and self._http is not None:
             # Calls that a fault still holds are cut off: nothing to print a traceback for.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
@@ -138,7 +145,8 @@ class Cloud:
 
     async def _article(self, request: Request) -> Response:
         """An article of the knowledge base, as the sources' links name it."""
-        path = (self._knowledge / request.path_params["path"]).resolve()
+        name = request.path_params["path"].replace("\0", "")  # no file system takes a NUL
+        path = (self._knowledge / name).resolve()
         if not path.is_relative_to(self._knowledge) or path.suffix != ".md" or not path.is_file():
             return PlainTextResponse("There is no such article.", status_code=404)
         return FileResponse(path, media_type="text/plain; charset=utf-8")

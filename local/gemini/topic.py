@@ -77,7 +77,7 @@ class Topic:
     def _is_about_others(
         self, question: str, asked: list[Word], hits: list[Hit], here: dict[str, str]
     ) -> bool:
-        """Whether a word of the question, or all that is nearest to it, is about other articles than these."""
+        """Whether a word of the question, or all that is nearest to it, is about other articles."""
         nearest = hits[:3]
         articles = {hit.chunk.uri for hit in nearest}
         return (
