@@ -61,7 +61,7 @@ def _written(match: re.Match[str], allowed: set[str]) -> str:
     if match["url"] or match["domain"]:
         address = _bare(match[0])
         if address not in allowed and f"https://{address}" not in allowed:
-            return ""
+            return " "  # not nothing: what stood before and behind it must not become a link
         return match[0] if _ends_there(match[0], following) else f"{match[0]} "
     return _CHARACTERS[match[0]]
 

@@ -119,6 +119,7 @@ def apology(question: Question, contexts: tuple[Context, ...]) -> Fields:
         "kind": APOLOGY,
         "answered": False,
         "text": said,
+        "plain": said,
         "search_query": question.text,
         "sources": [vars(source) for source in sources],
     }

@@ -116,7 +116,7 @@ def _question(event: dict[str, Any], message: dict[str, Any], space: dict[str, A
         conversation=thread if in_thread else space_name,
         space=space_name,
         thread=thread if in_thread else None,
-        person=str(_part(event, "user", message.get("sender")).get("name") or "users/unknown"),
+        person=_whole(str(_part(event, "user", message.get("sender")).get("name") or "users/unknown")),
         text=text,
         language=of_person(_locale(event), text),
         asked_at=_time(message.get("createTime") or event.get("eventTime")),

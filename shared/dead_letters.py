@@ -97,20 +97,8 @@ class DeadLetters:
         now = datetime.now(UTC)
 
         def edit(current: Fields | None) -> Fields | None:
-            if current is None:
-                return _case(letter, failure, now)
-            seen = current.get("message_ids")
-            known = seen if isinstance(seen, list) else []
-            if letter.message_id in known:
-                return None
-            return {
-                **current,
-                **_failed(letter, failure),
-                "copies": int(current.get("copies") or 0) + 1,
-                "message_ids": [*known, letter.message_id][-MOST_MESSAGE_IDS:],
-                "last_at": now,
-                "expired_at": expiry(now, KEEP),
-            }
+            case = _case(letter, failure, now)
+            return case if current is None else _with_copy(case, current, letter)
 
         return change(self._client, self._reference(letter), edit, deadline) or {}
 
@@ -119,7 +107,7 @@ class DeadLetters:
         change(
             self._client,
             self._reference(letter),
-            lambda current: None if current is None or current.get("told") else {**current, "told": True},
+            lambda current: None if current is None or current.get("told") else {"told": True},
             deadline,
         )
 
@@ -147,6 +135,28 @@ def _case(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields:
         "first_at": now,
         "last_at": now,
         "expired_at": expiry(now, KEEP),
+    }
+
+
+def _with_copy(case: Fields, current: Fields, letter: DeadLetter) -> Fields | None:
+    """The case with what is known of it already, if that has the right shape; None for a known copy."""
+    seen = current.get("message_ids")
+    known = [entry for entry in seen if isinstance(entry, str)] if isinstance(seen, list) else []
+    if letter.message_id in known and current.get("data") == case["data"]:
+        return None
+    copies = current.get("copies")
+    kept = {
+        name: current[name]
+        for name, kind in {"first_at": datetime, "told": bool}.items()
+        if isinstance(current.get(name), kind)
+    }
+    if case["reason"] == NO_RECORD and isinstance(current.get("reason"), str):
+        kept |= {"reason": current["reason"], "error": current.get("error")}
+    return {
+        **case,
+        **kept,
+        "copies": (copies if isinstance(copies, int) else 0) + 1,
+        "message_ids": [*known, letter.message_id][-MOST_MESSAGE_IDS:],
     }
 
 

@@ -6,7 +6,8 @@ no lease is running. The first answer that is noted wins, and a redelivery posts
 is written under a lease too, and gives way to an answer.
 
 `questions/<message name with _>`: question_id, lease, lease_until, final, posted, expired_at; `final` is
-what the message says at last: kind (answer, fallback, apology), text, sources and so on.
+what the message says at last: kind (answer, fallback, apology), answered, text, plain (without the hint),
+search_query, and sources (id, number, title, link).
 """
 
 import secrets
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeGuard
 
 from shared.deadline import Deadline
 from shared.errors import Permanent, Transient
@@ -32,7 +33,8 @@ MARGIN = 0.5
 #: How often a final message looks whether the running lease was given back, in seconds.
 POLL = 0.1
 APOLOGY = "apology"
-_NEEDED = {"kind", "text"}
+_FINAL = {"kind": str, "answered": bool, "text": str, "plain": str, "search_query": str, "sources": list}
+_SOURCE = {"id", "number", "title", "link"}
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Records:
             if current is None or current.get("lease") != lease.key:
                 return None  # it has run out, and is somebody else's by now
             posted = bool(current.get("posted")) or (apologised and _kind(current) == APOLOGY)
-            return {**current, "lease": None, "lease_until": None, "posted": posted}
+            return {"lease": None, "lease_until": None, "posted": posted}
 
         change(self._client, self._reference(question_id), edit, deadline)
 
@@ -114,7 +116,7 @@ class Records:
         def edit(current: Fields | None) -> Fields | None:
             nonlocal granted
             now = datetime.now(UTC)  # each time anew: reading may have taken a while
-            record = current or self._fresh(question_id, now)
+            record = self._record(question_id, current, now)
             granted = None
             if not _may_write(record, apology):
                 return None
@@ -139,7 +141,7 @@ class Records:
         now = datetime.now(UTC)
 
         def edit(current: Fields | None) -> Fields | None:
-            record = current or self._fresh(question_id, now)
+            record = self._record(question_id, current, now)
             if _kind(record) not in {None, APOLOGY}:
                 return None
             return {**record, "final": final, "posted": False}
@@ -164,8 +166,9 @@ class Records:
     def _reference(self, question_id: str) -> Any:
         return self._client.collection(COLLECTION).document(document_id(question_id))
 
-    def _fresh(self, question_id: str, now: datetime) -> Fields:
-        return {
+    def _record(self, question_id: str, current: Fields | None, now: datetime) -> Fields:
+        """The record as it is, as far as it has the shape of one, or a new one."""
+        fresh: Fields = {
             "question_id": question_id,
             "lease": None,
             "lease_until": None,
@@ -173,11 +176,21 @@ class Records:
             "posted": False,
             "expired_at": expiry(now, self._keep),
         }
+        return fresh | {name: value for name, value in (current or {}).items() if name in fresh}
 
 
 def _kind(record: Fields) -> str | None:
     final = record.get("final")
-    return str(final.get("kind")) if isinstance(final, dict) else None
+    return str(final["kind"]) if _is_final(final) else None
+
+
+def _is_final(value: Any) -> TypeGuard[Fields]:
+    """Whether a record's `final` is of this version's shape; another one counts as none."""
+    return (
+        isinstance(value, dict)
+        and all(isinstance(value.get(name), kind) for name, kind in _FINAL.items())
+        and all(isinstance(source, dict) and source.keys() == _SOURCE for source in value["sources"])
+    )
 
 
 def _may_write(record: Fields, apology: Fields | None) -> bool:
@@ -194,6 +207,4 @@ def _leased(record: Fields, now: datetime) -> bool:
 
 def _settled(record: Fields | None) -> Settled | None:
     final = (record or {}).get("final")
-    if not isinstance(final, dict) or not final.keys() >= _NEEDED:
-        return None
-    return Settled(final, bool((record or {}).get("posted")))
+    return Settled(final, bool((record or {}).get("posted"))) if _is_final(final) else None

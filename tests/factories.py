@@ -59,3 +59,9 @@ def push(sent: Envelope, step: str = "ingest") -> tuple[dict[str, str], bytes]:
     data = sent.to_bytes()
     attributes = message(data, question_id=sent.question.id, step=step, trace=sent.trace).attributes
     return {name.title(): value for name, value in attributes.items()}, data
+
+
+def final(kind: str, text: str) -> dict[str, Any]:
+    """A final message as it is noted in a question's record."""
+    said = {"kind": kind, "answered": kind == "answer", "text": text, "plain": text}
+    return {**said, "search_query": "VPN", "sources": []}

@@ -18,7 +18,7 @@ from shared.errors import Permanent, Transient
 from shared.firestore import document_id
 from shared.texts import text
 from tests.conftest import SmallCloud
-from tests.factories import context, envelope, question, turn
+from tests.factories import context, envelope, final, question, turn
 
 
 @pytest.fixture(scope="module")
@@ -227,14 +227,7 @@ def test_an_answer_noted_before_a_crash_is_the_one_that_is_posted_after_it(
     services: Services, found: tuple[Context, ...], firestore: Any, message: Any
 ) -> None:
     sent = findings(found)
-    noted = {
-        "kind": "answer",
-        "answered": True,
-        "text": "Noted.",
-        "plain": "Noted.",
-        "search_query": "VPN",
-        "sources": [],
-    }
+    noted = final("answer", "Noted.")
     services.records.settle(sent.question.id, noted, Deadline(5))
 
     answer(sent, services, Deadline(60))

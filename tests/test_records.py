@@ -11,10 +11,10 @@ from shared.envelope import Question
 from shared.errors import Permanent, Transient
 from shared.firestore import document_id
 from shared.records import COLLECTION, LEASE, Lease, Records
-from tests.factories import question
+from tests.factories import final, question
 
-FINAL = {"kind": "answer", "text": "Like this [1]."}
-APOLOGY = {"kind": "apology", "text": "Sorry."}
+FINAL = final("answer", "Like this [1].")
+APOLOGY = final("apology", "Sorry.")
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_the_first_final_message_wins(records: Records) -> None:
     asked = question()
     records.settle(asked.id, FINAL, Deadline(5))
 
-    assert records.settle(asked.id, {"kind": "answer", "text": "other"}, Deadline(5)).final == FINAL
+    assert records.settle(asked.id, final("answer", "other"), Deadline(5)).final == FINAL
 
 
 def test_a_final_message_waits_until_the_progress_under_way_is_written(records: Records) -> None:

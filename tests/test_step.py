@@ -22,7 +22,7 @@ from shared.records import Records
 from shared.step import Step
 from shared.texts import text
 from tests.conftest import SmallCloud
-from tests.factories import envelope, push
+from tests.factories import envelope, final, push
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def test_a_step_that_takes_long_says_so_while_it_is_running(
 def test_neither_is_said_any_more_once_there_is_an_answer(
     make_step: Any, chat: Chat, asked: Question, shown: Any, firestore: Any
 ) -> None:
-    Records(firestore, 24).settle(asked.id, {"kind": "answer", "text": "Done."}, Deadline(5))
+    Records(firestore, 24).settle(asked.id, final("answer", "Done."), Deadline(5))
     chat.put_final(asked, Content("Done."), Deadline(5))
 
     make_step(raises(Transient("rag_unavailable"))).receive(*push(envelope(question=asked)))

@@ -20,7 +20,7 @@ from shared.firestore import document_id
 from shared.records import Records
 from shared.texts import text
 from tests.conftest import SmallCloud
-from tests.factories import context, envelope, push, question
+from tests.factories import context, envelope, final, push, question
 
 
 @pytest.fixture(scope="module")
@@ -140,9 +140,7 @@ def test_copies_of_a_dead_letter_are_one_case_and_one_apology(
 def test_an_answer_whose_process_died_before_posting_it_is_delivered(
     teller: Teller, firestore: Any, asked: Question, said: Any
 ) -> None:
-    final = {"kind": "answer", "answered": True, "text": "Like this.", "plain": "Like this."}
-    noted = {**final, "search_query": asked.text, "sources": []}
-    Records(firestore, 24).settle(asked.id, noted, Deadline(5))
+    Records(firestore, 24).settle(asked.id, final("answer", "Like this."), Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 
@@ -155,7 +153,7 @@ def test_what_was_answered_after_all_gets_no_apology(
     teller: Teller, firestore: Any, asked: Question, said: Any
 ) -> None:
     records = Records(firestore, 24)
-    records.settle(asked.id, {"kind": "answer", "text": "Like this."}, Deadline(5))
+    records.settle(asked.id, final("answer", "Like this."), Deadline(5))
     records.mark_posted(asked.id, Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
