@@ -6,8 +6,7 @@ from google.genai import types
 from pydantic import BaseModel, Field
 
 from shared.envelope import Envelope
-from shared.language import of_text
-from shared.prompt import NOTICE, data_block, history_data
+from shared.prompt import NOTICE, data_block, question_data
 
 SYSTEM = f"""\
 You are a helpful colleague who answers questions in a company's chat, only from the given sources.
@@ -36,16 +35,11 @@ class RagAnswer(BaseModel):
 
 def prompt(envelope: Envelope) -> str:
     """The history, the person's own words, and the numbered sources, as data."""
-    question = envelope.question
-    return data_block(
-        history=history_data(envelope.history),
-        question=question.text,
-        language=of_text(question.text, question.language),
-        sources=[
-            {"number": number, "title": context.title, "text": context.text}
-            for number, context in enumerate(envelope.contexts or (), start=1)
-        ],
-    )
+    sources = [
+        {"number": number, "title": context.title, "text": context.text}
+        for number, context in enumerate(envelope.contexts or (), start=1)
+    ]
+    return data_block(**question_data(envelope), sources=sources)
 
 
 def config() -> types.GenerateContentConfig:

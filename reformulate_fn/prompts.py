@@ -3,8 +3,7 @@
 from google.genai import types
 
 from shared.envelope import Envelope
-from shared.language import of_text
-from shared.prompt import NOTICE, data_block, history_data
+from shared.prompt import NOTICE, data_block, question_data
 
 SYSTEM = f"""\
 You rewrite the last question of a conversation so that it can be understood without the conversation.
@@ -24,12 +23,7 @@ MOST_TOKENS = 256
 
 def prompt(envelope: Envelope) -> str:
     """The history and the question, as data."""
-    question = envelope.question
-    return data_block(
-        history=history_data(envelope.history),
-        question=question.text,
-        language=of_text(question.text, question.language),
-    )
+    return data_block(**question_data(envelope))
 
 
 def config() -> types.GenerateContentConfig:

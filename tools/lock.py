@@ -18,7 +18,7 @@ def compile_folder(folder: str, *constraints: str) -> None:
     command = [
         sys.executable, "-m", "uv", "pip", "compile", f"{folder}/requirements.in",
         "--output-file", f"{folder}/requirements.txt",
-        "--universal", "--python-version", "3.11", "--no-emit-index-url", "--no-emit-find-links",
+        "--universal", "--python-version", "3.11",
         "--no-annotate", "--quiet", "--custom-compile-command", "make lock",
     ]  # fmt: skip
     for constraint in constraints:
