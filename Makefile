@@ -6,7 +6,7 @@ endif
 SETUP := $(PYTHON3) tools/setup.py
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test test-fast package lock clean
+.PHONY: help setup run test test-fast chaos fuzz package lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,14 @@ test: ## run all checks and tests, and report every failure
 test-fast: ## run the tests that start no processes and wait for nothing
 	@$(SETUP) test
 	@exec $(VENV_PYTHON) -m pytest -n 2 -m "not slow"
+
+chaos: ## ask hundreds of questions while everything breaks, and check that none is lost (ARGS="--questions 10000")
+	@$(SETUP) run
+	@exec $(VENV_PYTHON) -m chaos $(ARGS)
+
+fuzz: ## the fuzz tests in their long form, tens of thousands of cases (FUZZ_CASES=1000)
+	@$(SETUP) test
+	@FUZZ_CASES=$(or $(FUZZ_CASES),1000) exec $(VENV_PYTHON) -m pytest tests/test_fuzz.py tests/test_fuzz_steps.py tests/test_fuzz_documents.py
 
 package: ## write build/<function>.zip for each of the four functions
 	@exec $(PYTHON3) -m tools.package

@@ -1,0 +1,47 @@
+"""`python -m chaos`: ask while everything breaks, and check that no question is lost or doubled."""
+
+import asyncio
+import logging
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from local.environment import isolate
+
+VIOLATED = 1
+
+
+def chaos(
+    questions: Annotated[int, typer.Option(min=1, help="Questions in all.")] = 600,
+    threads: Annotated[int, typer.Option(min=1, help="Threads in spaces that they are spread over.")] = 180,
+    seed: Annotated[int, typer.Option(help="The same seed: the same questions and faults.")] = 1,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Stop asking after this time.")] = 20.0,
+    quotas: Annotated[bool, typer.Option(help="Enforce Chat's quota: a write a second in a space.")] = False,
+) -> None:
+    """Ask questions while functions are killed and services fail; then check, replay and check again.
+
+    Exit code 1 when a single question was lost, doubled or misplaced; state and logs are kept then.
+    """
+    isolate(os.environ)
+    # gRPC reads its variables when it is imported.
+    from chaos.report import show
+    from chaos.run import Plan, run
+
+    folder = Path(tempfile.mkdtemp(prefix="threadwise-chaos-"))
+    logging.basicConfig(filename=folder / "cloud.log")
+    console = Console()
+    figures = asyncio.run(run(Plan(questions, threads, seed, minutes, quotas), folder, console))
+    show(figures, console)
+    if figures.violations:
+        console.print(f"State and logs: {folder}", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(VIOLATED)
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    typer.run(chaos)

@@ -1,0 +1,80 @@
+"""What can be seen from outside after the fact: Chat's messages, Firestore's documents, the dead letters."""
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+from google.cloud.firestore import Client
+from google.cloud.pubsub_v1 import SubscriberClient
+from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
+
+from local.pipeline import BACKUP
+from local.places import HOST, PROJECT, Places
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Outside:
+    """One look. `messages` are the bot's in Chat, oldest first; `not_taken` the names of the persons'
+    messages that Chat gave up on; the documents are by question id, those of conversations by their id."""
+
+    messages: list[Json]
+    not_taken: frozenset[str] = frozenset()
+    conversations: dict[str, Json] = field(default_factory=dict)
+    questions: dict[str, Json] = field(default_factory=dict)
+    cases: dict[str, Json] = field(default_factory=dict)
+    #: Dead letters that went through Pub/Sub, by question id.
+    letters: Counter[str] = field(default_factory=Counter)
+    #: How many of them Pub/Sub has made itself, after all attempts; the others the functions, at once.
+    exhausted: int = 0
+    #: Whether nothing was under way any more.
+    settled: bool = True
+
+
+def look(firestore: Client, places: Places, messages: Iterable[Json], not_taken: Iterable[str]) -> Outside:
+    """Read Firestore, and empty the operators' own subscription to the dead letters.
+
+    Raises google.api_core.exceptions.GoogleAPICallError.
+    """
+    letters = list(_letters(places))
+    return Outside(
+        messages=sorted(messages, key=lambda message: str(message["createTime"])),
+        not_taken=frozenset(not_taken),
+        conversations=_documents(firestore, "chat_threads"),
+        questions=_by_question(firestore, "questions"),
+        cases=_by_question(firestore, "dead_letters"),
+        letters=Counter(json.loads(letter.data).get("question", {}).get("id") for letter in letters),
+        exhausted=sum(any(name.startswith("CloudPubSub") for name in each.attributes) for each in letters),
+    )
+
+
+def _documents(firestore: Client, collection: str) -> dict[str, Json]:
+    return {snapshot.id: snapshot.to_dict() or {} for snapshot in firestore.collection(collection).stream()}
+
+
+def _by_question(firestore: Client, collection: str) -> dict[str, Json]:
+    documents = _documents(firestore, collection)
+    return {str(document.get("question_id", name)): document for name, document in documents.items()}
+
+
+def _letters(places: Places) -> list[Any]:
+    path = f"projects/{PROJECT}/subscriptions/{BACKUP}"
+    letters: list[Any] = []
+    with grpc.insecure_channel(f"{HOST}:{places.pubsub}") as channel:
+        subscriber = SubscriberClient(transport=SubscriberGrpcTransport(channel=channel))
+        while received := _pull(subscriber, path):
+            letters += [each.message for each in received]
+            subscriber.acknowledge(subscription=path, ack_ids=[each.ack_id for each in received])
+    return letters
+
+
+def _pull(subscriber: SubscriberClient, path: str) -> list[Any]:
+    # Deprecated, but a wait for more would only tell later that there is none.
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        request = {"subscription": path, "max_messages": 500, "return_immediately": True}
+        return list(subscriber.pull(request=request, timeout=30).received_messages)

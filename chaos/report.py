@@ -1,0 +1,88 @@
+"""The table at the end of a run, and what was wrong."""
+
+import statistics
+from collections import Counter
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from chaos.verdict import End, Kind, Verdict, Violation
+
+#: So many violations are shown one by one; the table counts all.
+MOST_SHOWN = 25
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a run has shown. Times are in seconds."""
+
+    seed: int
+    quotas: bool
+    asked: int
+    seconds: float
+    not_taken: int
+    latencies: list[float]
+    hits: Counter[str]
+    first: Verdict
+    letters: int
+    exhausted: int
+    cases: int
+    second: Verdict
+
+    @property
+    def violations(self) -> list[Violation]:
+        """What was wrong before the replay, and after it."""
+        return [*self.first.violations, *self.second.violations]
+
+
+def show(figures: Figures, console: Console) -> None:
+    """Print the table, the faults and the violations."""
+    console.print(_table(figures))
+    console.print(_faults(figures.hits))
+    for violation in figures.violations[:MOST_SHOWN]:
+        line = f"{violation.kind}: {violation.question}: {violation.detail}"
+        console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    if len(figures.violations) > MOST_SHOWN:
+        console.print(f"… and {len(figures.violations) - MOST_SHOWN} more", style="red")
+
+
+def _table(figures: Figures) -> Table:
+    table = Table("", "under fault", "after the replay", title=f"Chaos, seed {figures.seed}")
+    table.add_row("questions", f"{figures.asked:,}", "")
+    table.add_row("not taken by the bot, said so in Chat", f"{figures.not_taken:,}", "")
+    for end in End:
+        table.add_row(end, f"{figures.first.ends[end]:,}", f"{figures.second.ends[end]:,}")
+    table.add_row("dead letters, all replayed", f"{figures.cases:,}", "")
+    table.add_row("… messages, copies included", f"{figures.letters:,}", "")
+    table.add_row("… of them by Pub/Sub after all attempts", f"{figures.exhausted:,}", "")
+    first, second = (
+        Counter(violation.kind for violation in verdict.violations)
+        for verdict in (figures.first, figures.second)
+    )
+    for kind in Kind:
+        if kind in (Kind.LOST, Kind.DOUBLED) or first[kind] or second[kind]:
+            table.add_row(kind, _count(first[kind]), _count(second[kind]))
+    p50, p95 = _percentile(figures.latencies, 50), _percentile(figures.latencies, 95)
+    table.add_row("first end: p50 / p95", f"{p50:.1f} s / {p95:.1f} s", "")
+    table.add_row("Chat's quotas", "on" if figures.quotas else "off", "")
+    table.add_row("whole run", f"{figures.seconds / 60:.1f} min", "")
+    return table
+
+
+def _faults(hits: Counter[str]) -> Table:
+    table = Table("fault", "hits", title="Faults injected")
+    for name, count in sorted(hits.items()):
+        table.add_row(name, f"{count:,}")
+    table.add_row("in all", f"{hits.total():,}", style="bold")
+    return table
+
+
+def _count(violations: int) -> str:
+    return f"[bold red]{violations:,}[/]" if violations else "0"
+
+
+def _percentile(values: list[float], percent: int) -> float:
+    if len(values) < 2:
+        return sum(values)
+    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]

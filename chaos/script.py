@@ -1,0 +1,116 @@
+"""What is asked: conversations in the sample company's spaces and direct messages, drawn from a seed."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Locale = Literal["en", "ja"]
+
+SPACES = ("spaces/AAAAhelpdesk", "spaces/AAAAsalestyo")
+PEOPLE = ("users/1001", "users/1002")
+#: The direct messages, with the person each belongs to.
+DIRECT = {"spaces/dmAikoAAAAE": "users/1001", "spaces/dmBenAAAAAE": "users/1002"}
+#: A direct message is one conversation: with more questions its memory would drop the oldest, rightly.
+MOST_IN_DIRECT = 80
+#: How many conversations have a person who writes on without waiting for the answer.
+HASTY = 0.15
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What a conversation is about. `key` is in its first question, and in no other topic's."""
+
+    key: str
+    locale: Locale
+    first: str
+
+
+#: Each space, and direct messages in each language, have topics of their own: a key that turns up
+#: anywhere else has crossed over.
+TOPICS = {
+    SPACES[0]: (
+        Topic("VPN", "en", "How do I configure the VPN?"),
+        Topic("password", "en", "How do I reset my password?"),
+        Topic("meeting room", "en", "How do I book a meeting room?"),
+        Topic("複合機", "ja", "複合機で印刷する方法を教えてください"),
+        Topic("会議室", "ja", "会議室の予約方法を教えて"),
+    ),
+    SPACES[1]: (
+        Topic("mailbox", "en", "How do I request a shared mailbox?"),
+        Topic("Wi-Fi", "en", "How do guests use the Wi-Fi in the office?"),
+        Topic("monitor", "en", "How do I order a monitor for working at home?"),
+        Topic("電子署名", "ja", "電子署名の申請方法を教えてください"),
+        Topic("認証アプリ", "ja", "認証アプリの登録方法を教えて"),
+    ),
+    "direct": (
+        Topic("roaming", "en", "How do I switch on roaming for a business trip?"),
+        Topic("年末調整", "ja", "年末調整の提出方法を教えてください"),
+    ),
+}
+FOLLOW_UPS: dict[Locale, tuple[str, ...]] = {
+    "en": ("Can you explain in more detail?", "How long does it take?", "What do I need for that?"),
+    "ja": ("もっと詳しく教えてください", "それはどのくらいかかりますか", "その前に何が必要ですか"),
+}
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The questions of one person, in order; in a direct message each is a top-level message.
+
+    `hasty`: the person does not wait for the answers.
+    """
+
+    space: str
+    person: str
+    topic: Topic
+    questions: tuple[str, ...]
+    hasty: bool
+
+    @property
+    def direct(self) -> bool:
+        """Whether this is a direct message."""
+        return self.space in DIRECT
+
+    @property
+    def foreign(self) -> tuple[str, ...]:
+        """The keys of all other topics."""
+        return tuple(topic.key for topics in TOPICS.values() for topic in topics if topic != self.topic)
+
+
+def written(questions: int, threads: int, seed: int) -> list[Conversation]:
+    """Conversations with `questions` questions in all, `threads` of them in spaces, in the order they begin.
+
+    The same for the same arguments.
+    """
+    rng = random.Random(seed)
+    in_direct = min(MOST_IN_DIRECT, questions // 8)
+    threads = max(1, min(threads, questions - in_direct))
+    conversations = [
+        *_threads(_split(questions - in_direct, threads), rng),
+        *(
+            _conversation(space, person, topic, count, rng)
+            for (space, person), topic, count in zip(
+                DIRECT.items(), TOPICS["direct"], _split(in_direct, len(DIRECT)), strict=True
+            )
+            if count
+        ),
+    ]
+    rng.shuffle(conversations)
+    return conversations
+
+
+def _threads(sizes: list[int], rng: random.Random) -> Iterator[Conversation]:
+    for size in sizes:
+        space = rng.choice(SPACES)
+        yield _conversation(space, rng.choice(PEOPLE), rng.choice(TOPICS[space]), size, rng)
+
+
+def _conversation(space: str, person: str, topic: Topic, size: int, rng: random.Random) -> Conversation:
+    more = (rng.choice(FOLLOW_UPS[topic.locale]) for _ in range(size - 1))
+    return Conversation(space, person, topic, (topic.first, *more), rng.random() < HASTY)
+
+
+def _split(total: int, parts: int) -> list[int]:
+    """`total` in `parts` as equal as possible."""
+    return [total // parts + (part < total % parts) for part in range(parts)]

@@ -1,0 +1,117 @@
+"""Faults by a seeded schedule: the same seed gives the same faults, in the same order and for as long."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from local.cloud import Cloud
+from local.faults import SERVICES, Faults
+from local.functions import Functions
+from local.pipeline import FUNCTIONS
+
+KILL, RESTART = "killed", "pubsub-restarted"
+#: Seconds from the beginning of one fault to that of the next, at least and at most.
+GAP = (0.8, 3.0)
+
+
+@dataclass(frozen=True)
+class Blow:
+    """One fault: after a pause of `gap` seconds it is on for `lasts`, hits a `share` of the calls (0 to 1),
+    and holds each, where it holds any, for `seconds`."""
+
+    name: str
+    gap: float
+    lasts: float = 0.0
+    share: float = 1.0
+    seconds: float = 0.0
+
+
+#: For each fault: how long it lasts, what share it hits, how long it holds a call; each from … to.
+_RANGES: dict[str, tuple[tuple[float, float], tuple[float, float], tuple[float, float]]] = {
+    "down": ((2, 6), (0.4, 1.0), (0, 0)),
+    "throttled": ((2, 6), (0.3, 0.8), (0, 0)),
+    "slow": ((2, 6), (0.2, 0.8), (0.5, 4)),
+    "hang": ((1, 3), (0.02, 0.15), (0, 0)),
+    "duplicate": ((4, 10), (0.2, 0.8), (0.2, 6)),
+    "late": ((3, 8), (0.2, 0.6), (0.5, 6)),
+    "blocked": ((2, 5), (0.2, 0.6), (0, 0)),
+    "cut-off": ((2, 5), (0.3, 0.8), (0, 0)),
+    "invalid": ((2, 5), (0.3, 0.8), (0, 0)),
+    "empty": ((2, 5), (0.3, 0.8), (0, 0)),
+}
+_OWN = ("pubsub-duplicate", "pubsub-late", "chat-duplicate", "gemini-blocked", "gemini-cut-off",
+        "gemini-invalid", "gemini-empty")  # fmt: skip
+#: A function that dies again whenever it has started, long enough to use up all delivery attempts of what it
+#: should take (1 + 2 + 4 + 8 s of backoff). Not ingest: Chat would give up, and nothing would be at stake.
+CRASH_LOOPS = tuple(step.name for step in FUNCTIONS if step.takes)
+CRASH_LOOP_SECONDS = (17.0, 20.0)
+CRASH_EVERY = 3.0
+
+
+def schedule(seed: int) -> Iterator[Blow]:
+    """Faults without end, in rounds that each hold every kind, in a drawn order."""
+    rng = random.Random(seed)
+    while True:
+        kinds = [
+            *(f"{service}-{kind}" for service in SERVICES for kind in ("down", "throttled", "slow", "hang")),
+            *_OWN,
+            *(f"{step.name}-{KILL}" for step in FUNCTIONS),
+            *(RESTART, RESTART),
+        ]
+        blows = [_blow(kind, rng) for kind in kinds]
+        crashing, lasts = rng.choice(CRASH_LOOPS), rng.uniform(*CRASH_LOOP_SECONDS)
+        blows.append(Blow(f"{crashing}-{KILL}", rng.uniform(*GAP), lasts, seconds=CRASH_EVERY))
+        rng.shuffle(blows)
+        yield from blows
+
+
+def _blow(name: str, rng: random.Random) -> Blow:
+    gap = rng.uniform(*GAP)
+    ranges = _RANGES.get(name.partition("-")[2])
+    if ranges is None:
+        return Blow(name, gap)
+    lasts, share, seconds = (round(rng.uniform(*between), 2) for between in ranges)
+    return Blow(name, gap, lasts, share, seconds)
+
+
+class Storm:
+    """Blows until it is stopped. `hits` counts, by name, what was hit: calls, deliveries and processes."""
+
+    def __init__(self, cloud: Cloud, functions: Functions, faults: Faults, seed: int) -> None:
+        self._cloud = cloud
+        self._functions = functions
+        self._faults = faults
+        self._seed = seed
+        self._direct: Counter[str] = Counter()
+
+    @property
+    def hits(self) -> Counter[str]:
+        """What was hit so far."""
+        return self._direct + Counter(self._faults.hits)
+
+    async def run(self) -> None:
+        """Until cancelled; then all faults are off."""
+        try:
+            async with asyncio.TaskGroup() as blows:
+                for blow in schedule(self._seed):
+                    await asyncio.sleep(blow.gap)
+                    await self._strike(blow, blows)
+        finally:
+            self._faults.switch_off()
+
+    async def _strike(self, blow: Blow, blows: asyncio.TaskGroup) -> None:
+        if blow.name == RESTART:
+            self._direct[RESTART] += 1
+            await self._cloud.restart_pubsub()
+        elif blow.name.endswith(KILL) and not blow.lasts:
+            self._direct[blow.name] += 1
+            self._functions.kill(blow.name.removesuffix(f"-{KILL}"))
+        else:
+            blows.create_task(self._hold(blow))
+
+    async def _hold(self, blow: Blow) -> None:
+        self._faults.switch_on(blow.name, share=blow.share, seconds=blow.seconds)
+        await asyncio.sleep(blow.lasts)
+        self._faults.switch_off(blow.name)

@@ -1,0 +1,64 @@
+"""What the checker can say: how a question ended, and how the rule was broken for it."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+
+from chaos.outside import Json
+
+_REFERENCE = re.compile(r"TW-[0-9a-f]{8}\b", re.IGNORECASE)
+
+
+class Kind(StrEnum):
+    """How the rule can be broken."""
+
+    LOST = "lost"
+    DOUBLED = "doubled"
+    WRONG_THREAD = "wrong thread"
+    TURN_MISSING = "turn missing"
+    TURN_DOUBLED = "turn doubled"
+    TURN_UNEARNED = "turn without an answer"
+    TURN_ORDER = "turns not in order of asking"
+    CROSSED_OVER = "crossed over"
+    CASE_MISSING = "case missing"
+    NOT_ANSWERED = "not answered after the replay"
+    NOT_IN_PLACE = "replaced instead of updated"
+    UNSETTLED = "still under way"
+
+
+class End(StrEnum):
+    """What the last word to a question was."""
+
+    ANSWER = "answered"
+    FALLBACK = "not in the knowledge base"
+    APOLOGY = "apologised"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """The rule is broken for a question (the name of the person's message)."""
+
+    kind: Kind
+    question: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found: the final message of each question that has one, and all violations."""
+
+    messages: dict[str, Json]
+    violations: list[Violation]
+
+    @property
+    def ends(self) -> Counter[End]:
+        """How many questions ended how."""
+        return Counter(map(end_of, self.messages.values()))
+
+
+def end_of(message: Json) -> End:
+    """What a final message is: only an apology has a reference, only an answer shows sources."""
+    if _REFERENCE.search(message["text"]):
+        return End.APOLOGY
+    return End.ANSWER if message.get("cardsV2") else End.FALLBACK
