@@ -16,6 +16,8 @@ from local.pipeline import BACKUP
 from local.places import HOST, PROJECT, Places
 
 Json = dict[str, Any]
+#: Dead letters pulled at once: gRPC takes 4 MiB, a message with its findings is some 10 KiB.
+AT_ONCE = 100
 
 
 @dataclass(frozen=True)
@@ -76,5 +78,5 @@ def _letters(places: Places) -> list[Any]:
 def _pull(subscriber: SubscriberClient, path: str) -> list[Any]:
     # Deprecated, but a wait for more would only tell later that there is none.
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        request = {"subscription": path, "max_messages": 500, "return_immediately": True}
+        request = {"subscription": path, "max_messages": AT_ONCE, "return_immediately": True}
         return list(subscriber.pull(request=request, timeout=30).received_messages)

@@ -86,18 +86,16 @@ def written(questions: int, threads: int, seed: int) -> list[Conversation]:
     rng = random.Random(seed)
     in_direct = min(MOST_IN_DIRECT, questions // 8)
     threads = max(1, min(threads, questions - in_direct))
-    conversations = [
-        *_threads(_split(questions - in_direct, threads), rng),
+    owners = zip(DIRECT.items(), TOPICS["direct"], _split(in_direct, len(DIRECT)), strict=True)
+    # Direct messages first: each is one long conversation.
+    return [
         *(
             _conversation(space, person, topic, count, rng)
-            for (space, person), topic, count in zip(
-                DIRECT.items(), TOPICS["direct"], _split(in_direct, len(DIRECT)), strict=True
-            )
+            for (space, person), topic, count in owners
             if count
         ),
+        *_threads(_split(questions - in_direct, threads), rng),
     ]
-    rng.shuffle(conversations)
-    return conversations
 
 
 def _threads(sizes: list[int], rng: random.Random) -> Iterator[Conversation]:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -36,17 +35,16 @@ class Exchange:
     seconds: float
 
 
-async def ask(questions: list[str], *, as_json: bool) -> int:
-    """Ask the questions one after the other in one thread and print the answers.
+async def ask(questions: list[str], *, as_json: bool, logs: Path) -> int:
+    """Ask the questions one after the other in one thread and print the answers; `logs` is a folder.
 
         Returns SHOWN = ("number", "title", "link", "id")
     ANSWERED, NOT_IN_KNOWLEDGE_BASE when a question got the honest fallback, or NO_ANSWER.
     """
-    with tempfile.TemporaryDirectory(prefix="threadwise-") as folder:
-        places = Places(state=None, logs=Path(folder), http=free_port())
-        os.environ["FIRESTORE_EMULATOR_HOST"] = f"{HOST}:{places.firestore}"
-        async with running(places, gemini_key=own_key(os.environ)) as (cloud, _):
-            return await _converse(questions, cloud.chat, places, as_json)
+    places = Places(state=None, logs=logs, http=free_port())
+    os.environ["FIRESTORE_EMULATOR_HOST"] = f"{HOST}:{places.firestore}"
+    async with running(places, gemini_key=own_key(os.environ)) as (cloud, _):
+        return await _converse(questions, cloud.chat, places, as_json)
 
 
 async def _converse(questions: list[str], chat: "Chat", places: Places, as_json: bool) -> int:

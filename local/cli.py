@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from local.ask import ask
+from local.ask import ANSWERED, ask
 from local.environment import isolate
 from local.functions import FunctionFailed
 from local.places import CannotStart, PortTaken
@@ -50,7 +50,10 @@ def ask_command(
     """
     if not all(question.strip() for question in questions):
         _fail("A question has no words.")
-    raise typer.Exit(_run(ask(questions, as_json=as_json)))
+    code = _run(ask(questions, as_json=as_json, logs=STATE / "ask"))
+    if code != ANSWERED:
+        print(f"The functions' logs: {STATE / 'ask'}", file=sys.stderr)
+    raise typer.Exit(code)
 
 
 def _run(work: Coroutine[Any, Any, int | None]) -> int:

@@ -40,6 +40,8 @@ class Functions:
     def spawn(self) -> None:
         """Start all processes, without waiting for them."""
         self._places.logs.mkdir(parents=True, exist_ok=True)
+        for log in self._places.logs.glob("*.log"):
+            log.unlink()  # of an earlier run
         for step in STEPS:
             self._spawn(step)
 

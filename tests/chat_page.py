@@ -21,7 +21,7 @@ from tests.http_serving import http_serving
 
 Json = dict[str, Any]
 SPACE = "spaces/AAAAhelpdesk"
-MODEL_NOTE = "Answers are extracted by rule."
+MODEL_NOTE = "rule-based model on this machine"
 PATIENCE_SECONDS = 10.0
 SIGNER = Signer()
 
@@ -59,7 +59,7 @@ class Bot:
 @contextmanager
 def chat_serving(bot: Bot, state: Path | None = None, port: int = 0) -> Iterator[str]:
     chat = Chat(state, Faults(), SIGNER, quotas=False, retry_seconds=())
-    chat.model_note = MODEL_NOTE
+    chat.model_note = "model_local"
     with http_serving([Route("/", bot.listen, methods=["POST"])]) as bot_url:
 
         @asynccontextmanager

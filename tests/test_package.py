@@ -226,6 +226,6 @@ def test_a_function_alone_answers_as_its_caller_expects(deployed: Path, pubsub: 
 @pytest.mark.slow
 @pytest.mark.parametrize("deployed", FED_BY_PUBSUB, indirect=True)
 def test_a_message_that_cannot_be_parked_is_asked_for_again(deployed: Path) -> None:
-    with served(deployed, STEP_SECONDS="11") as url:
+    with served(deployed, STEP_SECONDS="20") as url:
         answer = httpx.post(url, content=GARBAGE, timeout=60)
     assert (answer.status_code, answer.text) == (503, "")

@@ -197,11 +197,16 @@ def local(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
+def logs_of_ask() -> str:
+    """What the functions of the last `ask` have logged, for a failing test to show."""
+    return "\n".join(log.read_text() for log in sorted((ROOT / ".local" / "ask").glob("*.log")))
+
+
 def test_the_terminal_prints_json_and_nothing_else() -> None:
     done = local("ask", VPN_EN, "Can you explain in more detail?", "--json")
 
     first, second = (json.loads(line) for line in done.stdout.splitlines())
-    assert done.returncode == 0
+    assert done.returncode == 0, logs_of_ask()
     assert list(first) == ["question", "search_query", "answer", "sources", "thread", "seconds"]
     assert first["thread"] == second["thread"]
     assert "VPN" in second["search_query"]
