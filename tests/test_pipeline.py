@@ -185,15 +185,21 @@ def test_a_conversation_survives_a_restart_of_everything(tmp_path: Path) -> None
         assert "VPN" in after.final(follow_up)["search_query"]
 
 
-def local(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def without_a_key(**more: str) -> dict[str, str]:
+    """The environment of whoever runs the tests, but no test asks the real Gemini."""
+    return {key: value for key, value in {**os.environ, **more}.items() if key != "GEMINI_API_KEY"}
+
+
+def local(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run `python -m local` with these variables on top."""
     return subprocess.run(
         [sys.executable, "-m", "local", *arguments],
         cwd=ROOT,
+        env=without_a_key(**more),
         capture_output=True,
         text=True,
         timeout=100,
         check=False,
-        **options,
     )
 
 
@@ -232,10 +238,7 @@ def test_a_person_s_own_cloud_is_not_touched() -> None:
         "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9",
         "GOOGLE_GENAI_USE_ENTERPRISE": "true",
     }
-    environment = {**os.environ, **mine}
-    environment.pop("GEMINI_API_KEY", None)
-
-    done = local("ask", VPN_EN, "--json", env=environment)
+    done = local("ask", VPN_EN, "--json", **mine)
 
     assert json.loads(done.stdout)["sources"]
 
@@ -248,6 +251,7 @@ class Serving:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "local", "--port", str(port), "--state", str(state)],
             cwd=ROOT,
+            env=without_a_key(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
