@@ -243,6 +243,7 @@ def test_an_answer_that_cannot_be_posted_is_transient(services: Services, faults
         answer(findings(()), services, Deadline(1))
 
 
+@pytest.mark.slow
 def test_the_answer_stands_when_nothing_can_be_remembered_and_comes_again_to_be(
     services: Services, found: tuple[Context, ...], faults: Any, message: Any, firestore: Any
 ) -> None:

@@ -204,6 +204,7 @@ def test_the_token_verifies_against_the_certificates(setting: Setting) -> None:
 # Chat's patience
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "failure", [Response(status_code=503), Response(status_code=401), None], ids=["503", "401", "too late"]
 )

@@ -92,6 +92,7 @@ def test_a_body_that_is_no_message_is_refused(http: httpx.Client, content: bytes
     refused(http.post(f"/v1/{IT_SUPPORT}/messages", content=content), 400, "INVALID_ARGUMENT")
 
 
+@pytest.mark.slow
 def test_a_third_write_within_a_second_is_refused_until_time_has_passed() -> None:
     with (
         chat_serving(Chat(None, Faults(), Signer())) as base,

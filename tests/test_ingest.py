@@ -137,6 +137,7 @@ def test_the_progress_card_is_in_the_thread(
     assert query in str(card["cardsV2"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["firestore-down", "chat-down", "chat-hang", "chat-throttled"])
 def test_what_is_down_beside_it_does_not_stop_a_question(
     door: Door, proof: dict[str, str], faults: Any, inbox: Any, fault: str

@@ -183,6 +183,7 @@ def test_a_question_whose_first_delivery_failed_is_published_when_chat_sends_it_
     assert sent.history == ()
 
 
+@pytest.mark.slow
 def test_a_question_whose_first_delivery_failed_is_answered_by_the_second(
     open_answer: Callable[[], Services], shown: Any, faults: Any, firestore: Any
 ) -> None:

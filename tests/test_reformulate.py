@@ -67,6 +67,7 @@ def test_when_rewriting_fails_the_question_itself_is_searched_for(
     assert faults.hits[fault] >= 1
 
 
+@pytest.mark.slow
 def test_a_model_that_hangs_costs_a_bounded_time(services: Services, faults: Any) -> None:
     faults.switch_on("gemini-hang")
     deadline = Deadline(1.5)

@@ -212,6 +212,7 @@ def test_a_letter_of_a_newer_version_is_told_all_the_same(teller: Teller, asked:
     assert reference(asked.id) in said(asked)["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["firestore-down", "chat-down", "chat-throttled"])
 def test_trouble_that_passes_brings_the_letter_again(
     teller: Teller, faults: Any, fault: str, asked: Question, said: Any
