@@ -100,7 +100,7 @@ class Step(Generic[W]):
                 self._pass_on(result, services, deadline)
         except Exception as error:  # the framework would answer 500 and print what the error says
             return self._fail(envelope, headers, body, error, deadline)
-        if self.afterwards is not None and result is not None:
+        if result is not None:
             self._try_afterwards(result, services, work_deadline)
         logs.info("Step done", seconds=round(time.monotonic() - started, 3))
         return ACKNOWLEDGED
