@@ -8,6 +8,7 @@ from answer_fn.deliver import deliver
 from answer_fn.prompts import RagAnswer, config, prompt
 from answer_fn.reply import final_of
 from shared import logs
+from shared.cases import Cases
 from shared.chat import Chat
 from shared.conversations import Conversations
 from shared.deadline import Deadline
@@ -38,6 +39,7 @@ class Services:
     chat: Chat
     records: Records
     conversations: Conversations
+    cases: Cases
     gemini: Any
     model: str
     hours: float
@@ -59,7 +61,7 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
         composed = _composed(envelope, services, deadline)
         final = final_of(composed, envelope, services.hours)
         settled = _settle(envelope, final, services, deadline)
-    deliver(question, settled.final, services, deadline)
+    deliver(question, settled, services, deadline)
 
 
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | None:

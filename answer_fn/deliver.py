@@ -5,15 +5,16 @@
 
 from typing import Protocol
 
-from answer_fn.reply import content_of
+from answer_fn.reply import content_of, is_late
 from shared import logs
+from shared.cases import Cases
 from shared.chat import Chat
 from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Question
 from shared.errors import Transient, in_one_line
 from shared.firestore import Fields
-from shared.records import Records
+from shared.records import Records, Settled
 
 #: Seconds for saving the turn: nobody waits for it, so it may outlast an outage.
 WAIT_FOR_SAVING = 40.0
@@ -30,17 +31,30 @@ class Services(Protocol):
     def records(self) -> Records: ...
     @property
     def conversations(self) -> Conversations: ...
+    @property
+    def cases(self) -> Cases: ...
 
 
-def deliver(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:
+def deliver(question: Question, settled: Settled, services: Services, deadline: Deadline) -> None:
     """Make a noted final message what the person sees, and remember it. Idempotent.
 
     Raises Permanent or Transient; an answer that is posted stands, even if it cannot be remembered yet.
     """
+    final = settled.final
     services.chat.put_final(question, content_of(final, question), deadline)
     logs.info("Posted", kind=final["kind"], sources=len(final["sources"]))
     _save(question, final, services, deadline)
     _mark_posted(question, services, deadline)
+    if settled.apologised or is_late(question):
+        mark_case(question, services, deadline)
+
+
+def mark_case(question: Question, services: Services, deadline: Deadline) -> None:
+    """Note in the question's dead-letter case, if it has one, that it is answered. Never fails."""
+    try:
+        services.cases.mark_answered(question.id, deadline.within(WAIT_FOR_NOTING))
+    except Exception as error:
+        logs.warning("The case is not marked as answered", error=in_one_line(error))
 
 
 def _save(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:

@@ -2,9 +2,11 @@
 
 import json
 from bisect import bisect_left
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from answer_fn.compose import Composed, Source
+from answer_fn.sanitise import sanitised
 from shared.cards import CARD_ID, LONGEST_QUERY, escaped, shortened
 from shared.chat import Card, Content
 from shared.envelope import Envelope, Question
@@ -18,6 +20,9 @@ MOST_BYTES = 22_000
 MOST_SOURCES = 6
 LONGEST_TITLE = 80
 LONGEST_LINK = 400
+#: After this time the asker may not know any more which question an answer belongs to.
+LATE = timedelta(minutes=10)
+LONGEST_QUOTE = 200
 
 
 def final_of(composed: Composed | None, envelope: Envelope, hours: float) -> Fields:
@@ -29,19 +34,25 @@ def final_of(composed: Composed | None, envelope: Envelope, hours: float) -> Fie
         return {
             "kind": "fallback",
             "answered": False,
-            "text": not_found,
+            "text": _late_line(question) + not_found,
             "search_query": query,
             "sources": [],
         }
     answer = _fitting(composed.text, question.language)
+    shown = _late_line(question) + answer
     return {
         "kind": "answer",
         "answered": True,
-        "text": answer if _answered_before(envelope) else f"{answer}\n\n_{_hint(envelope, hours)}_",
+        "text": shown if _answered_before(envelope) else f"{shown}\n\n_{_hint(envelope, hours)}_",
         "plain": answer,
         "search_query": query,
         "sources": [vars(source) for source in composed.sources],
     }
+
+
+def is_late(question: Question) -> bool:
+    """Whether the question was asked so long ago that its answer has to say what it answers."""
+    return datetime.now(UTC) - question.asked_at > LATE
 
 
 def content_of(final: Fields, question: Question) -> Content:
@@ -50,6 +61,14 @@ def content_of(final: Fields, question: Question) -> Content:
     return Content(
         text=final["text"], cards=_cards(sources, final["search_query"], question) if sources else []
     )
+
+
+def _late_line(question: Question) -> str:
+    if not is_late(question):
+        return ""
+    quote = sanitised(shortened(" ".join(question.text.split()), LONGEST_QUOTE), set())
+    asked = f"{question.asked_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{text(question.language, 'answer', 'late', time=asked)}\n> {quote}\n\n"
 
 
 def _answered_before(envelope: Envelope) -> bool:

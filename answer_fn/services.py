@@ -3,6 +3,7 @@
 from answer_fn.answer import Services
 from answer_fn.settings import Settings
 from shared import clients
+from shared.cases import Cases
 from shared.chat import Chat
 from shared.conversations import Conversations
 from shared.failures import Failures
@@ -24,6 +25,7 @@ def open_services(settings: Settings) -> Services:
         chat=chat,
         records=records,
         conversations=Conversations(firestore, settings.history_hours),
+        cases=Cases(firestore),
         gemini=clients.gemini(),
         model=settings.answer_model,
         hours=settings.history_hours,

@@ -1,16 +1,17 @@
 """`tell`: takes dead letters, keeps each as a case, and tells the asker in the question's own message."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from answer_fn.compose import Source
-from answer_fn.deliver import deliver
+from answer_fn.deliver import deliver, mark_case
 from answer_fn.reply import content_of
 from answer_fn.settings import Settings
 from shared import clients, logs
+from shared.cases import Cases
 from shared.chat import Chat
 from shared.conversations import Conversations
-from shared.dead_letters import DeadLetter, DeadLetters, reference
+from shared.dead_letters import DeadLetter, reference
 from shared.deadline import Deadline
 from shared.envelope import Context, Question
 from shared.errors import Permanent, classify, in_one_line
@@ -36,7 +37,7 @@ DONE, AGAIN = ("", 204), ("", 503)
 class Services:
     """What telling asks of the world."""
 
-    dead_letters: DeadLetters
+    cases: Cases
     failures: Failures
     records: Records
     chat: Chat
@@ -47,7 +48,7 @@ def open_services(settings: Settings) -> Services:
     """Make the clients; called once, on the first message."""
     firestore = clients.firestore(settings.google_cloud_project, settings.firestore_database)
     return Services(
-        dead_letters=DeadLetters(firestore),
+        cases=Cases(firestore),
         failures=Failures(firestore),
         records=Records(firestore, settings.history_hours),
         chat=Chat(clients.chat(settings.chat_endpoint)),
@@ -94,7 +95,7 @@ class Teller:
 
 def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
     """Keep the letter as a case. Raises Permanent or Transient; then it must not be acknowledged."""
-    case = services.dead_letters.store(letter, _failure(letter, services, deadline), deadline)
+    case = services.cases.store(letter, _failure(letter, services, deadline), deadline)
     logs.error(
         "Dead letter kept", reason=case.get("reason"), failed=case.get("step"), copies=case.get("copies")
     )
@@ -106,7 +107,7 @@ def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
         logs.error("It names no question, so there is nobody to tell")
         return
     if _apologise(letter.question, letter.contexts, services, deadline):
-        services.dead_letters.mark_told(letter, deadline)
+        services.cases.mark_told(letter, deadline)
 
 
 def apology(question: Question, contexts: tuple[Context, ...]) -> Fields:
@@ -139,6 +140,7 @@ def _apologise(
     ) as until:
         if _is_answered(question, services, until):
             logs.warning("Answered, though the answer is not noted; left as it is")
+            mark_case(question, services, until)
             return False
         services.chat.put_final(question, content_of(final, question), until)
     return True
@@ -147,11 +149,15 @@ def _apologise(
 def _finish(question: Question, services: Services, deadline: Deadline) -> None:
     """There is an answer, or the asker has been told. An answer whose process died is delivered now."""
     settled = services.records.settled(question.id, deadline)
-    if settled is None or settled.posted or settled.final["kind"] == APOLOGY:
-        logs.info("Answered, or told already")
+    if settled is None or settled.final["kind"] == APOLOGY:
+        logs.info("Told already")
+        return
+    if settled.posted:
+        logs.info("Answered already")
+        mark_case(question, services, deadline)
         return
     logs.warning("Answered, but not posted or not remembered; doing it now")
-    deliver(question, settled.final, services, deadline)
+    deliver(question, replace(settled, apologised=True), services, deadline)
 
 
 def _is_answered(question: Question, services: Services, deadline: Deadline) -> bool:
@@ -161,10 +167,10 @@ def _is_answered(question: Question, services: Services, deadline: Deadline) -> 
 
 
 def _failure(letter: DeadLetter, services: Services, deadline: Deadline) -> Fields | None:
-    if letter.question is None or letter.step is None:
+    if letter.step is None:
         return None
     try:
-        return services.failures.find(letter.question.id, letter.step, deadline.within(WAIT_FOR_FAILURE))
+        return services.failures.find(letter.question_id, letter.step, deadline.within(WAIT_FOR_FAILURE))
     except Exception as error:
         logs.warning("The failure record cannot be read", error=in_one_line(error))
         return None

@@ -14,20 +14,25 @@ from shared import clients, logs
 from shared.chat import Chat
 from shared.cloudevent import Message
 from shared.conversations import Conversations
+from shared.dead_letters import unknown_id
 from shared.deadline import Deadline
-from shared.errors import Permanent, classify, in_one_line
+from shared.errors import Permanent, StepError, classify, in_one_line
+from shared.failures import Failures
 from shared.once import Once
 from shared.outbox import Outbox
 
 Answer = tuple[dict[str, object], int]
 #: An empty object acknowledges an event without posting anything.
 HEARD: Answer = ({}, 200)
+#: Seconds for recording why an event was not taken: it is kept in the dead letters all the same.
+WAIT_FOR_NOTING = 3.0
 AGAIN: Answer = ({"error": "unavailable"}, 503)
 
 
 def open_services(settings: Settings) -> Services:
     """The real services; called once, on the first request."""
     project = settings.google_cloud_project
+    firestore = clients.firestore(project, settings.firestore_database)
     return Services(
         verifier=Verifier(
             audience=settings.chat_audience,
@@ -36,9 +41,8 @@ def open_services(settings: Settings) -> Services:
         ),
         outbox=Outbox(clients.publisher(), project),
         chat=Chat(clients.chat(settings.chat_endpoint)),
-        conversations=Conversations(
-            clients.firestore(project, settings.firestore_database), settings.history_hours
-        ),
+        conversations=Conversations(firestore, settings.history_hours),
+        failures=Failures(firestore),
         publishes_to=settings.publishes_to,
         background=ThreadPoolExecutor(max_workers=32),
     )
@@ -82,17 +86,25 @@ class Door:
         logs.error("Event not taken", reason=trouble.reason, error=str(trouble), frames=logs.frames(error))
         if not isinstance(trouble, Permanent):
             return AGAIN
+        kept = storable(body)
+        self._note_failure(unknown_id(kept), trouble, logs.frames(error), deadline)
         attributes = {
             "content-type": "application/json",
             "dead-letter-step": STEP,
             "dead-letter-reason": trouble.reason,
         }
         try:
-            self._services.outbox.send(self.dead_letter_topic, Message(storable(body), attributes), deadline)
+            self._services.outbox.send(self.dead_letter_topic, Message(kept, attributes), deadline)
         except Exception as failure:
             logs.error("Could not be parked; Chat will send it again", error=in_one_line(failure))
             return AGAIN
         return HEARD
+
+    def _note_failure(self, event_id: str, trouble: StepError, stack: list[str], deadline: Deadline) -> None:
+        try:
+            self._services.failures.note(event_id, STEP, trouble, stack, deadline.within(WAIT_FOR_NOTING))
+        except Exception as failure:
+            logs.error("The failure could not be recorded", error=in_one_line(failure))
 
 
 def _trace(headers: Mapping[str, str]) -> str:

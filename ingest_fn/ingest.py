@@ -1,6 +1,7 @@
 """Note a question, show that it was heard, and send it on its way."""
 
 import contextvars
+import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
@@ -9,11 +10,12 @@ from ingest_fn.events import Asked, Mentioned, understand
 from shared import logs
 from shared.cards import progress
 from shared.chat import Chat, Content
-from shared.cloudevent import message
+from shared.cloudevent import message, passed_on
 from shared.conversations import Conversations, Noted
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question
 from shared.errors import in_one_line
+from shared.failures import Failures
 from shared.outbox import Outbox
 from shared.texts import text
 
@@ -33,6 +35,7 @@ class Services:
     chat: Chat
     conversations: Conversations
     publishes_to: str
+    failures: Failures
     background: ThreadPoolExecutor
 
 
@@ -53,6 +56,7 @@ def ingest(body: bytes, trace: str, services: Services, deadline: Deadline) -> N
 
 
 def _ask(question: Question, trace: str, services: Services, deadline: Deadline) -> None:
+    started = time.monotonic()
     noted = _note(question, services, deadline)
     if noted.answered:
         logs.info("Sent again by Chat, but answered already")
@@ -61,7 +65,10 @@ def _ask(question: Question, trace: str, services: Services, deadline: Deadline)
     card = services.background.submit(context.run, _show_progress, question, noted, services, deadline)
     wait([card], timeout=WAIT_FOR_CARD)
     envelope = Envelope(trace=trace, question=question, history=noted.history)
-    follow_up = message(envelope.to_bytes(), question_id=question.id, step=STEP, trace=trace)
+    inherited = passed_on({}, STEP, time.monotonic() - started)
+    follow_up = message(
+        envelope.to_bytes(), question_id=question.id, step=STEP, trace=trace, inherited=inherited
+    )
     services.outbox.send(services.publishes_to, follow_up, deadline)
     logs.info("Question published", turns_of_history=len(noted.history))
 

@@ -6,6 +6,7 @@ into HTTP headers, so that the request is a CloudEvent in the HTTP binding's bin
 """
 
 import re
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +18,15 @@ from shared.errors import Permanent
 
 #: Attributes become HTTP headers: gunicorn drops names with `_` silently, proxies fold and cut others.
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
-_VALUE = re.compile(r"[\x20-\x7e]{1,256}")
+_LONGEST_VALUE = 256
+_VALUE = re.compile(rf"[\x20-\x7e]{{1,{_LONGEST_VALUE}}}")
 MOST_ATTRIBUTES = 30
 LONGEST_NAME = 128
+#: How often, and in which operation, an operator has replayed what led to a message; "way": see way_of().
+REPLAY_COUNT, REPLAY_NAME, WAY = "replay-count", "replay-name", "way"
 _NEEDED = {"ce-id", "ce-source", "ce-specversion", "ce-time", "ce-type", "content-type", "traceparent"}
 #: What of a request's headers belongs to the message and must survive a dead letter and its replay.
-_OF_THE_MESSAGE = re.compile(r"(ce|replay|dead-letter)-[a-z0-9-]+|content-type|traceparent")
+_OF_THE_MESSAGE = re.compile(r"(ce|replay|dead-letter)-[a-z0-9-]+|content-type|traceparent|way")
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,20 @@ def derived_id(question_id: str, step: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"threadwise:{question_id}:{step}"))
 
 
-def message(data: bytes, *, question_id: str, step: str, trace: str) -> Message:
+def passed_on(attributes: Mapping[str, str], step: str, seconds: float) -> dict[str, str]:
+    """What a follow-up inherits of the attributes a step has received: the replay it belongs to, and the way.
+
+    The way is `<step>@<Unix time>+<seconds>` for each step so far, in order, such as `ingest@1764500581+0.2`.
+    """
+    replay = {name: attributes[name] for name in (REPLAY_COUNT, REPLAY_NAME) if name in attributes}
+    here = f"{step}@{time.time() - seconds:.0f}+{seconds:.1f}"
+    way = " ".join(part for part in (attributes.get(WAY), here) if part)
+    return {**replay, WAY: way[-_LONGEST_VALUE:]}
+
+
+def message(
+    data: bytes, *, question_id: str, step: str, trace: str, inherited: Mapping[str, str] | None = None
+) -> Message:
     """The message in which `step` passes a question on."""
     attributes = {
         "ce-id": derived_id(question_id, step),
@@ -55,6 +72,7 @@ def message(data: bytes, *, question_id: str, step: str, trace: str) -> Message:
         "ce-type": f"threadwise.{step}.v1",
         "content-type": "application/json",
         "traceparent": trace,
+        **(inherited or {}),
     }
     return Message(data, attributes)
 

@@ -5,9 +5,10 @@ progress is only written under a short lease, and a final message is first noted
 no lease is running. The first answer that is noted wins, and a redelivery posts that one again. An apology
 is written under a lease too, and gives way to an answer.
 
-`questions/<message name with _>`: question_id, lease, lease_until, final, posted, expired_at; `final` is
-what the message says at last: kind (answer, fallback, apology), answered, text, plain (without the hint),
-search_query, and sources (id, number, title, link).
+`questions/<message name with _>`: question_id, lease, lease_until, final, posted, apologised, expired_at;
+`apologised` tells whether an apology was noted at any time, and `final` is what the message says at last:
+kind (answer, fallback, apology), answered, text, plain (without the hint), search_query, and sources (id,
+number, title, link).
 """
 
 import secrets
@@ -43,6 +44,8 @@ class Settled:
 
     final: Fields
     posted: bool
+    #: Whether the question has been a dead letter: an apology was noted before.
+    apologised: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ class Records:
                     raise Transient("message_busy", "progress is being written")
                 return None
             granted = Lease(secrets.token_hex(8), now + length)
-            final = {} if apology is None else {"final": apology}
+            final = {} if apology is None else {"final": apology, "apologised": True}
             return {**record, **final, "lease": granted.key, "lease_until": granted.until}
 
         change(self._client, self._reference(question_id), edit, deadline, attempts=1)
@@ -174,6 +177,7 @@ class Records:
             "lease_until": None,
             "final": None,
             "posted": False,
+            "apologised": False,
             "expired_at": expiry(now, self._keep),
         }
         return fresh | {name: value for name, value in (current or {}).items() if name in fresh}
@@ -206,5 +210,8 @@ def _leased(record: Fields, now: datetime) -> bool:
 
 
 def _settled(record: Fields | None) -> Settled | None:
-    final = (record or {}).get("final")
-    return Settled(final, bool((record or {}).get("posted"))) if _is_final(final) else None
+    record = record or {}
+    final = record.get("final")
+    if not _is_final(final):
+        return None
+    return Settled(final, bool(record.get("posted")), bool(record.get("apologised")))

@@ -15,7 +15,8 @@ from typing import Generic, Protocol, TypeVar
 
 from shared import logs
 from shared.cards import Note, Stage, progress
-from shared.cloudevent import Message, data_of, message, received_attributes
+from shared.cloudevent import Message, data_of, message, passed_on, received_attributes
+from shared.dead_letters import DeadLetter
 from shared.deadline import Deadline
 from shared.envelope import Envelope
 from shared.errors import Permanent, StepError, Transient, classify, in_one_line
@@ -80,6 +81,7 @@ class Step(Generic[W]):
             try:
                 envelope = Envelope.from_bytes(data_of(headers, body))
             except Permanent as trouble:
+                self._note_failure(DeadLetter.from_push(headers, body).question_id, trouble, [], deadline)
                 return self._park(headers, body, trouble, deadline)
             except Transient as trouble:
                 logs.warning("Not understood yet; it will be delivered again", reason=trouble.reason)
@@ -97,7 +99,8 @@ class Step(Generic[W]):
             with self._saying_when_slow(envelope, deadline):
                 result = self.work(envelope, services, work_deadline)
             if result is not None:
-                self._pass_on(result, services, deadline)
+                inherited = passed_on(received_attributes(headers), self.name, time.monotonic() - started)
+                self._pass_on(result, inherited, services, deadline)
         except Exception as error:  # the framework would answer 500 and print what the error says
             return self._fail(envelope, headers, body, error, deadline)
         if result is not None:
@@ -105,11 +108,17 @@ class Step(Generic[W]):
         logs.info("Step done", seconds=round(time.monotonic() - started, 3))
         return ACKNOWLEDGED
 
-    def _pass_on(self, envelope: Envelope, services: W, deadline: Deadline) -> None:
+    def _pass_on(
+        self, envelope: Envelope, inherited: Mapping[str, str], services: W, deadline: Deadline
+    ) -> None:
         if self.publishes_to is None:
             return
         follow_up = message(
-            envelope.to_bytes(), question_id=envelope.question.id, step=self.name, trace=envelope.trace
+            envelope.to_bytes(),
+            question_id=envelope.question.id,
+            step=self.name,
+            trace=envelope.trace,
+            inherited=inherited,
         )
         services.outbox.send(self.publishes_to, follow_up, deadline)
 

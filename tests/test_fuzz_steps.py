@@ -21,7 +21,8 @@ from ingest_fn.door import Door
 from ingest_fn.door import open_services as open_ingest
 from ingest_fn.events import Asked, Mentioned, storable, understand
 from ingest_fn.settings import Settings as IngestSettings
-from shared.dead_letters import COLLECTION, DeadLetter
+from shared.cases import COLLECTION
+from shared.dead_letters import DeadLetter
 from shared.envelope import Envelope
 from shared.errors import Permanent
 from shared.failures import Failures

@@ -11,6 +11,7 @@ import pytest
 from shared import clients
 from shared.cards import progress
 from shared.chat import Chat, Content, message_id
+from shared.dead_letters import unknown_id
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question
 from shared.errors import Permanent, Transient
@@ -76,6 +77,32 @@ def test_the_follow_up_is_published_and_the_message_acknowledged(make_step: Any,
     [published] = queries.messages()
     assert Envelope.from_bytes(published.data).search_query == "found"
     assert published.attributes["ce-source"] == "//threadwise/reformulate"
+
+
+def test_a_follow_up_tells_the_replay_it_belongs_to_and_the_way_so_far(make_step: Any, inbox: Any) -> None:
+    queries = inbox("queries")
+    headers, body = push(envelope())
+    replayed = {"Replay-Count": "2", "Replay-Name": "after-the-fix", "Way": "ingest@1764500581+0.2"}
+
+    make_step(passes_on).receive({**headers, **replayed}, body)
+
+    [published] = queries.messages()
+    assert published.attributes["replay-count"] == "2"
+    assert published.attributes["replay-name"] == "after-the-fix"
+    assert published.attributes["way"].startswith("ingest@1764500581+0.2 reformulate@")
+
+
+def test_what_names_no_question_leaves_a_failure_record_too(make_step: Any, firestore: Any) -> None:
+    body = b"not an envelope at all"
+
+    assert make_step(passes_on).receive({"Content-Type": "text/plain"}, body) == ("", 204)
+
+    [record] = [
+        one.to_dict()
+        for one in firestore.collection(COLLECTION).stream()
+        if one.id.startswith(unknown_id(body))
+    ]
+    assert record["reason"] == "not_a_cloudevent"
 
 
 def test_a_redelivered_message_yields_the_same_follow_up_id(make_step: Any, inbox: Any) -> None:

@@ -10,8 +10,9 @@ from answer_fn.services import open_services as open_answer_services
 from answer_fn.settings import Settings
 from answer_fn.tell import Services, Teller, open_services
 from shared.cards import progress
+from shared.cases import COLLECTION
 from shared.chat import Content, message_id
-from shared.dead_letters import COLLECTION, reference
+from shared.dead_letters import reference
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question
 from shared.errors import Transient
@@ -183,6 +184,76 @@ def test_a_replay_turns_the_apology_into_the_answer_in_place(
 
     assert "[1]" in said(asked)["text"]
     assert said(asked)["name"] == apology["name"]
+
+
+def test_a_letter_that_comes_back_from_its_replay_opens_the_case_again(
+    teller: Teller, case: Any, firestore: Any
+) -> None:
+    sent = envelope()
+    teller.receive(*parked(sent, number=1))
+    document = firestore.collection(COLLECTION).document(document_id(sent.question.id))
+    document.update({"state": "replayed", "replays": 1})
+    headers, body = parked(sent, number=2, step="answer")
+
+    teller.receive({**headers, "Replay-Count": "1"}, body)
+
+    kept = case(sent.question)
+    assert (kept["state"], kept["returned"], kept["replays"], kept["step"]) == ("open", 1, 1, "answer")
+
+
+def test_a_late_copy_of_what_was_replayed_is_only_counted(teller: Teller, case: Any, firestore: Any) -> None:
+    sent = envelope()
+    teller.receive(*parked(sent, number=1))
+    document = firestore.collection(COLLECTION).document(document_id(sent.question.id))
+    document.update({"state": "replayed", "replays": 1})
+
+    teller.receive(*parked(sent, number=2, step="answer"))
+
+    kept = case(sent.question)
+    assert (kept["state"], kept["returned"], kept["copies"], kept["step"]) == ("replayed", 0, 2, "retrieve")
+
+
+def test_an_archived_case_stays_archived_and_a_discarded_one_empty(
+    teller: Teller, case: Any, firestore: Any
+) -> None:
+    archived, discarded = envelope(), envelope()
+    for sent, fields in (
+        (archived, {"state": "archived"}),
+        (discarded, {"state": "discarded", "data": None}),
+    ):
+        teller.receive(*parked(sent, number=1))
+        firestore.collection(COLLECTION).document(document_id(sent.question.id)).update(fields)
+        teller.receive(*parked(sent, number=2))
+
+    assert case(archived.question)["state"] == "archived"
+    assert (case(discarded.question)["state"], case(discarded.question)["data"]) == ("discarded", None)
+
+
+def test_a_case_tells_when_its_question_was_answered_after_all(
+    teller: Teller, small_cloud: SmallCloud, asked: Question, case: Any
+) -> None:
+    teller.receive(*parked(envelope(question=asked)))
+    assert case(asked)["answered_at"] is None
+
+    answer_services = open_answer_services(Settings(chat_endpoint=small_cloud.places.url))
+    found = (context(text="To configure the VPN, install the VPN client. Then configure the VPN profile."),)
+    answer(envelope(question=asked, search_query="VPN", contexts=found), answer_services, Deadline(60))
+
+    assert case(asked)["answered_at"] is not None
+
+
+def test_a_case_counts_the_attempts_of_our_code_or_else_those_of_pub_sub(
+    teller: Teller, case: Any, firestore: Any
+) -> None:
+    failed, killed = envelope(), envelope()
+    for _ in range(3):
+        trouble = Transient("rag_unavailable", "503 ServiceUnavailable")
+        Failures(firestore).note(failed.question.id, "retrieve", trouble, [], Deadline(5))
+    for sent in (failed, killed):
+        headers, body = forwarded(sent)
+        teller.receive({**headers, "Cloudpubsubdeadlettersourcedeliverycount": "5"}, body)
+
+    assert (case(failed.question)["attempts"], case(killed.question)["attempts"]) == (3, 5)
 
 
 @pytest.mark.parametrize(
