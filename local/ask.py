@@ -38,8 +38,7 @@ class Exchange:
 async def ask(questions: list[str], *, as_json: bool, logs: Path) -> int:
     """Ask the questions one after the other in one thread and print the answers; `logs` is a folder.
 
-        Returns SHOWN = ("number", "title", "link", "id")
-    ANSWERED, NOT_IN_KNOWLEDGE_BASE when a question got the honest fallback, or NO_ANSWER.
+    Returns ANSWERED, NOT_IN_KNOWLEDGE_BASE when a question got the honest fallback, or NO_ANSWER.
     """
     places = Places(state=None, logs=logs, http=free_port())
     os.environ["FIRESTORE_EMULATOR_HOST"] = f"{HOST}:{places.firestore}"

@@ -21,6 +21,24 @@ def publisher() -> Any:
     return PublisherClient(batch_settings=BatchSettings(max_messages=1))
 
 
+def subscriber() -> Any:
+    """A `pubsub_v1.SubscriberClient`."""
+    from google.cloud.pubsub_v1 import SubscriberClient
+
+    return SubscriberClient()
+
+
+def default_project() -> str | None:
+    """The project of the credentials that are found here, if there are any."""
+    import google.auth
+    from google.auth.exceptions import DefaultCredentialsError
+
+    try:
+        return str(google.auth.default()[1] or "") or None
+    except DefaultCredentialsError:
+        return None
+
+
 def firestore(project: str, database: str) -> Any:
     """A `firestore.Client`."""
     from google.cloud.firestore import Client

@@ -1,0 +1,1 @@
+"""The operators' tools: see, understand and replay dead letters (`python -m ops`)."""

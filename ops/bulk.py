@@ -1,0 +1,128 @@
+"""Replaying many cases: at a rate, watching what comes back, and stopping when too much does."""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ops.case import Case
+from ops.replay import CLAIM, Order, Outcome, Result, answered, give_up, replay
+from ops.world import World
+from shared.cases import count
+
+#: Seconds between two looks at what has become of the replayed questions.
+LOOK_EVERY = 2.0
+#: One that comes back may be bad luck: only so many stop a replay.
+LEAST_RETURNED = 3
+ANSWERED, RETURNED, UNDER_WAY = "answered", "came back", "under way"
+#: The fields that tell what has become of a replayed question.
+_ENDS = ["answered_at", "returned"]
+
+
+@dataclass
+class Ends:
+    """What has become of the questions that were replayed; `stop_at` is the share (0 to 1) of those that came
+    back, of all that have ended, above which the replay stops."""
+
+    world: World
+    stop_at: float
+    _returned_before: dict[str, int] = field(default_factory=dict)
+    _ends: dict[str, str] = field(default_factory=dict)
+    _looked: float = 0.0
+
+    def add(self, case: Case) -> None:
+        """A case has just been replayed."""
+        self._returned_before[case.id] = case.returned
+        self._ends[case.id] = UNDER_WAY
+
+    def look(self, *, now: bool = False) -> None:
+        """See what has become of those under way, if it is time to."""
+        waiting = self.under_way
+        if not waiting or (not now and time.monotonic() - self._looked < LOOK_EVERY):
+            return
+        for case_id, fields in self.world.store.several(waiting, _ENDS).items():
+            if isinstance(fields.get("answered_at"), datetime):
+                self._ends[case_id] = ANSWERED
+            elif count(fields, "returned") > self._returned_before[case_id]:
+                self._ends[case_id] = RETURNED
+        self._looked = time.monotonic()
+
+    def settle(self, cases: Iterable[Case]) -> None:
+        """Ask the questions' own records about those whose case does not tell."""
+        for case in cases:
+            if self._ends.get(case.id) == UNDER_WAY and answered(case.question_id, self.world):
+                self._ends[case.id] = ANSWERED
+
+    def of(self, case: Case) -> str:
+        """What has become of one case; empty if it was not replayed."""
+        return self._ends.get(case.id, "")
+
+    @property
+    def under_way(self) -> list[str]:
+        """The cases whose end is not known yet."""
+        return [case_id for case_id, end in self._ends.items() if end == UNDER_WAY]
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many ended how."""
+        return Counter(self._ends.values())
+
+    @property
+    def too_many(self) -> bool:
+        """Whether so many have come back that going on would only make more of them."""
+        counts = self.counts
+        returned = counts[RETURNED]
+        return returned >= LEAST_RETURNED and returned > self.stop_at * (returned + counts[ANSWERED])
+
+
+@dataclass
+class Run:
+    """A replay of several cases. `on_result` is called for each message, `on_look` after each look."""
+
+    world: World
+    order: Order
+    rate: float
+    ends: Ends
+    on_result: Callable[[Result], None]
+    on_look: Callable[[Ends], None]
+    results: list[Result] = field(default_factory=list)
+    stopped: bool = False
+
+    def send(self, cases: list[Case]) -> None:
+        """Replay them all, or until too many come back. Raises what Firestore raises."""
+        waiting = deque((case, 0.0) for case in cases)
+        give_up_at = time.monotonic() + 2 * CLAIM.total_seconds() + len(cases) / self.rate
+        while waiting and not self.stopped:
+            case, not_before = waiting.popleft()
+            time.sleep(max(0.0, not_before - time.monotonic()))
+            started = time.monotonic()
+            result = replay(case.id, self.order, self.world)
+            if result.outcome is Outcome.CLAIMED and started < give_up_at:
+                # Whoever has claimed it may have died: then the claim runs out.
+                waiting.append((case, started + (1.0 if waiting else CLAIM.total_seconds() / 10)))
+                continue
+            self._take(result)
+            time.sleep(max(0.0, 1 / self.rate - (time.monotonic() - started)))
+
+    def follow(self, seconds: float) -> None:
+        """Wait until all that was replayed has ended, at most `seconds`."""
+        until = time.monotonic() + seconds
+        while self.ends.under_way and time.monotonic() < until:
+            time.sleep(min(LOOK_EVERY / 4, max(0.0, until - time.monotonic())))
+            self._look()
+        self.ends.settle(result.case for result in self.results)
+
+    def _take(self, result: Result) -> None:
+        if result.outcome is Outcome.CLAIMED:
+            result = give_up(result, self.order, self.world)
+        self.results.append(result)
+        if result.outcome is Outcome.REPLAYED:
+            self.ends.add(result.case)
+        self.on_result(result)
+        self._look()
+        self.stopped = self.ends.too_many
+
+    def _look(self) -> None:
+        self.ends.look()
+        self.on_look(self.ends)

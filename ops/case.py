@@ -1,0 +1,99 @@
+"""A dead-letter case as it is read from Firestore (`shared/cases.py` is where it is written)."""
+
+import hashlib
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from shared.cases import OPEN
+
+#: What differs from one occurrence of an error to the next: addresses, ids, long numbers.
+_VARYING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d{4,}", re.IGNORECASE)
+#: Fields that are large or hold what a person wrote: only read where they are needed.
+HEAVY = ("data", "attributes", "message_ids", "edits")
+
+
+class Action(BaseModel):
+    """What an operator did with a case."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    at: datetime
+    by: str = ""
+    action: str = ""
+    operation: str = ""
+    outcome: str = ""
+
+
+class Case(BaseModel):
+    """One case; `id` is its document's. What is missing or has not the right shape has its default."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    question_id: str = ""
+    reference: str = ""
+    space: str | None = None
+    thread: str | None = None
+    language: str | None = None
+    asked_at: datetime | None = None
+    sender: str | None = None
+    step: str | None = None
+    reason: str = "unknown"
+    error: str | None = None
+    attempts: int = 0
+    copies: int = 0
+    told: bool = False
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    state: str = OPEN
+    answered_at: datetime | None = None
+    replays: int = 0
+    returned: int = 0
+    replay_name: str | None = None
+    replayed_at: datetime | None = None
+    actions: list[Action] = []
+    bytes: int = 0
+    data: Any = None
+    attributes: dict[str, str] = {}
+
+    @classmethod
+    def read(cls, document_id: str, fields: dict[str, Any]) -> "Case":
+        """A case from a document's fields. Never fails."""
+        kept = {name: value for name, value in fields.items() if name in cls.model_fields}
+        while True:
+            try:
+                return cls.model_validate({**kept, "id": document_id})
+            except ValidationError as error:
+                for fault in error.errors():
+                    kept.pop(str(fault["loc"][0]), None)
+
+    @property
+    def status(self) -> str:
+        """What it is now, in a word: its state, or `answered`."""
+        return "answered" if self.answered_at else self.state
+
+    @property
+    def age(self) -> timedelta:
+        """Since the question was asked, or since it died where that is not known."""
+        since = self.asked_at or self.first_at
+        return datetime.now(UTC) - since if since else timedelta(0)
+
+    @property
+    def cause(self) -> str:
+        """The error as it is the same for all cases with one cause."""
+        return _VARYING.sub("…", (self.error or self.reason).removeprefix(f"{self.reason}: "))
+
+    @property
+    def group(self) -> str:
+        """The group it belongs to: six hexadecimal digits that stand for step, reason and cause."""
+        key = f"{self.step}|{self.reason}|{self.cause}"
+        return hashlib.sha256(key.encode()).hexdigest()[:6]
+
+    @property
+    def thread_shortened(self) -> str:
+        """Enough of the thread, or space, to recognise it."""
+        name = self.thread or self.space or "–"
+        return name if len(name) <= 40 else f"{name[:18]}…{name[-20:]}"

@@ -1,0 +1,82 @@
+"""The command line: `python -m ops`."""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from ops.commands.audit import audit
+from ops.commands.dead_archive import dead_archive
+from ops.commands.dead_discard import dead_discard
+from ops.commands.dead_edit import dead_edit
+from ops.commands.dead_export import dead_export
+from ops.commands.dead_groups import dead_groups
+from ops.commands.dead_import import dead_import
+from ops.commands.dead_list import dead_list
+from ops.commands.dead_reconcile import dead_reconcile
+from ops.commands.dead_replay import dead_replay
+from ops.commands.dead_restore import dead_restore
+from ops.commands.dead_show import dead_show
+from ops.commands.dead_watch import dead_watch
+from ops.errors import Exit, explained
+from ops.settings import chosen
+from ops.world import World
+
+EXIT_CODES = "Exit codes: 0 done; 1 something failed; 2 wrong command line; " + "; ".join(
+    f"{code.value} {code.name.lower().replace('_', ' ')}" for code in Exit if code > 2
+)
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help=f"Operate threadwise: see, understand and replay dead letters. {EXIT_CODES}.",
+)
+dead = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Dead letters: start with `groups`.")
+app.add_typer(dead, name="dead")
+app.command("audit")(audit)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "groups": dead_groups,
+    "list": dead_list,
+    "show": dead_show,
+    "replay": dead_replay,
+    "watch": dead_watch,
+    "edit": dead_edit,
+    "archive": dead_archive,
+    "restore": dead_restore,
+    "discard": dead_discard,
+    "export": dead_export,
+    "import": dead_import,
+    "reconcile": dead_reconcile,
+}
+for name, command in COMMANDS.items():
+    dead.command(name)(command)
+
+
+@app.callback()
+def operate(
+    context: typer.Context,
+    project: Annotated[str | None, typer.Option(help="The project; else GOOGLE_CLOUD_PROJECT.")] = None,
+    database: Annotated[str | None, typer.Option(help="The database; else FIRESTORE_DATABASE.")] = None,
+    prefix: Annotated[str | None, typer.Option(help="Before every name; else NAME_PREFIX.")] = None,
+) -> None:
+    """Choose the deployment."""
+    given = {"google_cloud_project": project, "firestore_database": database, "name_prefix": prefix}
+    world: World = context.obj
+    world.open(chosen({name: value for name, value in given.items() if value is not None}))
+
+
+def main() -> None:
+    """Run a command; an error is one sentence that says what to do, and an exit code."""
+    world = World()
+    try:
+        app(obj=world)
+    except KeyboardInterrupt:
+        print("Interrupted. What was done is noted; run the same command again to go on.", file=sys.stderr)
+        sys.exit(130)
+    except Exception as error:
+        told = explained(error, world.where)
+        print(told, file=sys.stderr)
+        sys.exit(told.code)

@@ -1,0 +1,77 @@
+"""`audit`: who did what, when, to which messages, with which outcome and note."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from ops.audit import counted
+from ops.console import note, one_line, say
+from ops.errors import Exit, OpsError
+from ops.options import AsJson
+from ops.world import World
+
+
+def audit(
+    context: typer.Context,
+    operation: Annotated[
+        str | None, typer.Argument(help="An operation, to see its messages.", show_default=False)
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="The latest so many operations.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Show who did what, when and why.
+
+    \b
+    Examples:
+      python -m ops audit
+      python -m ops audit replay-20261130-0301-9f2c
+    """
+    world: World = context.obj
+    if operation:
+        _one(operation, world, as_json)
+        return
+    operations = list(world.audit.latest(limit))
+    if as_json:
+        say(json.dumps(operations, ensure_ascii=False, indent=1, default=str))
+        return
+    for each in operations:
+        for line in _lines(each):
+            say(line)
+    if not operations:
+        note("Nothing was done yet.")
+
+
+def _one(name: str, world: World, as_json: bool) -> None:
+    operation, entries = world.audit.of(name)
+    if operation is None:
+        raise OpsError(f"There is no operation {name}. `ops audit` lists them.", Exit.NOT_FOUND)
+    if as_json:
+        say(json.dumps({**operation, "messages": entries}, ensure_ascii=False, indent=1, default=str))
+        return
+    # Of one that was cut off, the entries tell how far it came.
+    for line in _lines({**operation, "counts": operation.get("counts") or dict(counted(entries))}):
+        say(line)
+    for each in sorted(entries, key=lambda fields: str(fields.get("at"))):
+        detail = f"  ({one_line(each['detail'])})" if each.get("detail") else ""
+        say(f"    {_time(each.get('at'))}  {each.get('reference')}  {each.get('outcome')}{detail}")
+
+
+def _lines(operation: dict[str, Any]) -> list[str]:
+    counts = operation.get("counts") or {}
+    ended = "finished" if operation.get("finished_at") else "not finished: cut off, or still running"
+    done = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "no messages"
+    lines = [
+        f"{_time(operation.get('at'))}  {operation.get('name')}  by {operation.get('by')}",
+        f"    {done}; {ended}",
+    ]
+    if operation.get("selection"):
+        lines.append(f"    selected: {one_line(str(operation['selection']))}")
+    if operation.get("note"):
+        lines.append(f"    reason: {one_line(str(operation['note']))}")
+    return lines
+
+
+def _time(at: object) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if isinstance(at, datetime) else "–"

@@ -1,0 +1,31 @@
+"""`dead export`: cases into a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ops import archive_file
+from ops.console import note
+from ops.selection import Selection, selecting
+from ops.world import World
+
+
+@selecting
+def dead_export(
+    context: typer.Context,
+    selection: Selection,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file, one case a line.")],
+) -> None:
+    """Write dead letters to a file.
+
+    The file holds what people wrote; only you can read it.
+
+    \b
+    Example:
+      python -m ops dead export incident.jsonl --group 1f2e3d --state any
+    """
+    world: World = context.obj
+    cases = world.store.chosen(selection)
+    written = archive_file.write(file, world.store.whole([case.id for case in cases]))
+    note(f"{written} dead letters are in {file}, with what people wrote: keep it private.")

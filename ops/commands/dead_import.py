@@ -1,0 +1,37 @@
+"""`dead import`: exported cases back into the store."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ops import archive_file
+from ops.audit import new_operation
+from ops.console import confirm, note
+from ops.options import Note, Yes
+from ops.world import World
+
+
+def dead_import(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of `dead export` or `dead discard`.")],
+    why: Note = "",
+    yes: Yes = False,
+) -> None:
+    """Bring exported dead letters back.
+
+    Those that are there already are left as they are.
+
+    \b
+    Example:
+      python -m ops dead import incident.jsonl
+    """
+    world: World = context.obj
+    cases = list(archive_file.read(file))
+    confirm(f"Import {len(cases)} dead letters from {file}?", yes=yes or len(cases) < 2)
+    operation = new_operation("import", world.settings.operator, why)
+    world.audit.begin(operation, str(file))
+    counts = Counter(world.store.bring_back(case_id, fields, operation) for case_id, fields in cases)
+    world.audit.finish(operation, counts)
+    note(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "The file is empty.")

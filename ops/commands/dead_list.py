@@ -1,0 +1,49 @@
+"""`dead list`: the cases, the latest first."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from ops.console import as_fields, note, say, summary
+from ops.options import AsJson
+from ops.selection import Selection, selecting
+from ops.world import World
+
+
+@selecting
+def dead_list(
+    context: typer.Context,
+    selection: Selection,
+    limit: Annotated[int, typer.Option(min=1, help="Cases on a page.")] = 20,
+    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """List dead letters, the latest first.
+
+    \b
+    Examples:
+      python -m ops dead list --step answer --newer 2h
+      python -m ops dead list --group 1f2e3d --json
+    """
+    world: World = context.obj
+    cases = world.store.chosen(selection) if selection.ids else world.store.select(selection)
+    shown = cases[(page - 1) * limit : page * limit]
+    if as_json:
+        say(json.dumps([as_fields(case) for case in shown], ensure_ascii=False, indent=1))
+        return
+    for case in shown:
+        for line in summary(case):
+            say(line)
+    _footer(cases, shown, page, limit, selection)
+
+
+def _footer(cases: list, shown: list, page: int, limit: int, selection: Selection) -> None:  # type: ignore[type-arg]
+    if not cases:
+        note(f"No dead letter is selected ({selection}).")
+    elif not shown:
+        note(f"There are only {-(-len(cases) // limit)} pages.")
+    elif len(shown) < len(cases):
+        first = (page - 1) * limit + 1
+        more = f"; --page {page + 1} shows more" if page * limit < len(cases) else ""
+        note(f"{first}–{first + len(shown) - 1} of {len(cases)}{more}")

@@ -1,0 +1,40 @@
+"""`dead reconcile`: drain the backup subscription into the store."""
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from ops.audit import new_operation
+from ops.console import note, notes
+from ops.errors import Exit
+from ops.options import Note
+from ops.reconcile import Reconciled, reconcile
+from ops.world import World
+
+
+def dead_reconcile(context: typer.Context, why: Note = "") -> None:
+    """Drain the backup subscription.
+
+    Every dead letter there that is not kept yet is kept as a case. Needed when `tell` was down for long,
+    or cases were lost. Safe to interrupt and to run again.
+
+    \b
+    Example:
+      python -m ops dead reconcile
+    """
+    world: World = context.obj
+    operation = new_operation("reconcile", world.settings.operator, why)
+    world.audit.begin(operation, world.settings.named(world.settings.dead_letter_backup))
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=notes) as progress:
+        bar = progress.add_task("reading the backup", total=None)
+        done = reconcile(world, lambda so_far: progress.update(bar, description=_said(so_far)))
+    world.audit.finish(operation, {"read": done.read, "stored": done.stored, "left": len(done.left)})
+    note(f"{_said(done)}. Audit: ops audit {operation.name}")
+    for line in done.left[:10]:
+        note(f"left in the backup: {line}")
+    if done.left:
+        raise typer.Exit(Exit.FAILED)
+
+
+def _said(done: Reconciled) -> str:
+    return f"{done.read} read, {done.stored} were not kept yet, {len(done.left)} left"

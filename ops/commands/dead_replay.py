@@ -1,0 +1,182 @@
+"""`dead replay`: send dead letters again to the step they came from."""
+
+import json
+from collections import Counter
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ops.audit import new_operation
+from ops.bulk import ANSWERED, RETURNED, Ends, Run
+from ops.case import Case
+from ops.console import confirm, note, notes, say
+from ops.errors import Exit, OpsError
+from ops.options import AsJson, Note, Yes
+from ops.replay import Order, Outcome, Result, outlook
+from ops.selection import Selection, selecting
+from ops.world import World
+
+
+class Restart(StrEnum):
+    """The steps that a question can begin again at."""
+
+    REFORMULATE = "reformulate"
+    RETRIEVE = "retrieve"
+    ANSWER = "answer"
+
+
+@selecting
+def dead_replay(
+    context: typer.Context,
+    selection: Selection,
+    every: Annotated[bool, typer.Option("--all", help="All open dead letters.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only so many, the oldest first: a canary.")
+    ] = None,
+    rate: Annotated[float, typer.Option(min=0.01, max=1000, help="Messages a second, at most.")] = 10.0,
+    restart: Annotated[
+        Restart | None, typer.Option("--from", help="Begin again at this step, such as after an import.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
+    stop_at: Annotated[
+        float, typer.Option(min=0, max=1, help="Stop when a larger share of the ended ones came back.")
+    ] = 0.2,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait at the end for the answers.")] = 60.0,
+    include_stale: Annotated[bool, typer.Option("--include-stale", help="Old questions, too.")] = False,
+    include_answered: Annotated[
+        bool, typer.Option("--include-answered", help="Answered ones, too: their answers are written anew.")
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option(help="A name for it, such as the incident's: letters, digits, hyphens.")
+    ] = None,
+    why: Note = "",
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send dead letters again; safe to run again.
+
+    What was answered meanwhile, or is too old, is skipped. Interrupted, run the same command again: it
+    goes on where it was.
+
+    \b
+    Examples:
+      python -m ops dead replay TW-1A2B3C4D
+      python -m ops dead replay --group 1f2e3d --limit 5
+      python -m ops dead replay --all --dry-run
+      python -m ops dead replay --step answer --rate 5 --reason "quota raised"
+      python -m ops dead replay --group 1f2e3d --from retrieve
+    """
+    world: World = context.obj
+    if not (every or selection.narrow):
+        raise OpsError("Which ones? Name them, give a filter, or say --all. Nothing was done.", Exit.INVALID)
+    cases = list(reversed(world.store.chosen(selection)))[:limit]
+    operation = new_operation("replay", world.settings.operator, why, _checked(name))
+    order = Order(operation, restart, include_stale, include_answered)
+    if dry_run:
+        _preview(cases, order, world, as_json)
+        return
+    if not cases:
+        note(f"No dead letter is selected ({selection}).")
+        return
+    if len(cases) > 1:
+        confirm(f"Replay {len(cases)} dead letters ({selection})?", yes=yes)
+    run = _run(cases, order, world, rate, stop_at, wait, str(selection))
+    _report(run, len(cases), as_json)
+    if run.stopped:
+        raise typer.Exit(Exit.STOPPED)
+    if any(result.outcome is Outcome.FAILED for result in run.results):
+        raise typer.Exit(Exit.FAILED)
+
+
+def _checked(name: str | None) -> str | None:
+    if name is not None and not (len(name) <= 60 and name.replace("-", "").isalnum() and name.isascii()):
+        raise OpsError("--name takes letters, digits and hyphens, 60 at most.", Exit.INVALID)
+    return name
+
+
+def _preview(cases: list[Case], order: Order, world: World, as_json: bool) -> None:
+    expected = [Result(case, outlook(case, order, world)) for case in cases]
+    if as_json:
+        say(json.dumps([_fields(result, "") for result in expected], ensure_ascii=False, indent=1))
+        return
+    for result in expected:
+        say(f"{result.case.reference}  {result.case.step or '–':<11}  would be: {result.outcome}")
+    note(f"{_summed(expected)}. Nothing was done (--dry-run).")
+
+
+def _run(
+    cases: list[Case], order: Order, world: World, rate: float, stop_at: float, wait: float, selected: str
+) -> Run:
+    world.audit.begin(order.operation, selected)
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[ends]}"),
+        console=notes,
+    ) as progress:
+        bar = progress.add_task("replaying", total=len(cases), ends="")
+        run = Run(
+            world,
+            order,
+            rate,
+            Ends(world, stop_at),
+            on_result=lambda _: progress.advance(bar),
+            on_look=lambda ends: progress.update(bar, ends=_so_far(ends)),
+        )
+        try:
+            run.send(cases)
+            progress.update(bar, description="waiting for the answers")
+            run.follow(wait)
+        finally:
+            world.audit.finish(order.operation, Counter(str(result.outcome) for result in run.results))
+    return run
+
+
+def _so_far(ends: Ends) -> str:
+    return f"{ends.counts[ANSWERED]} answered, {ends.counts[RETURNED]} came back"
+
+
+def _report(run: Run, total: int, as_json: bool) -> None:
+    ends = run.ends
+    if as_json:
+        fields = [_fields(result, ends.of(result.case)) for result in run.results]
+        say(
+            json.dumps(
+                {"operation": run.order.operation.name, "stopped": run.stopped, "messages": fields},
+                ensure_ascii=False,
+                indent=1,
+            )
+        )
+        return
+    for result in run.results:
+        end, detail = ends.of(result.case), f" ({result.detail})" if result.detail else ""
+        say(f"{result.case.reference}  {result.outcome}{f', {end}' if end else ''}{detail}")
+    note(f"{_summed(run.results)}. Of the replayed: {_so_far(ends)}, {len(ends.under_way)} under way.")
+    if run.stopped:
+        note(
+            f"STOPPED: too many came back. {total - len(run.results)} were not sent. "
+            "Look at `ops dead groups`, mend the cause, and run the same again."
+        )
+    note(f"Audit: ops audit {run.order.operation.name}")
+
+
+def _summed(results: list[Result]) -> str:
+    counts = Counter(str(result.outcome) for result in results)
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "Nothing to do"
+
+
+def _fields(result: Result, end: str) -> dict[str, str]:
+    case = result.case
+    return {
+        "reference": case.reference,
+        "question_id": case.question_id,
+        "outcome": str(result.outcome),
+        "end": end,
+        "detail": result.detail,
+    }

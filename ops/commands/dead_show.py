@@ -1,0 +1,134 @@
+"""`dead show`: everything that is known of one dead letter."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import typer
+
+from ops.case import Case
+from ops.console import one_line, say
+from ops.durations import shown
+from ops.envelopes import readable
+from ops.options import AsJson, WithText
+from ops.way import Stop, way_of
+from ops.world import World
+from shared.cases import NO_RECORD
+from shared.deadline import Deadline
+from shared.firestore import Fields
+
+STEPS = ("ingest", "reformulate", "retrieve", "answer")
+WAIT = 30.0
+
+
+def dead_show(
+    context: typer.Context,
+    name: str = typer.Argument(metavar="ID", help="A reference (TW-…), question id or case id."),
+    with_text: WithText = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show everything about one dead letter.
+
+    What people wrote and were answered is only shown with --with-text.
+
+    \b
+    Example:
+      python -m ops dead show TW-1A2B3C4D
+    """
+    world: World = context.obj
+    case = world.store.find(name)
+    failures = _failures(case, world)
+    if as_json:
+        say(json.dumps(_fields(case, failures, with_text), ensure_ascii=False, indent=1, default=str))
+        return
+    for line in _lines(case, failures, world, with_text):
+        say(line)
+
+
+def _failures(case: Case, world: World) -> list[Fields]:
+    found = (world.failures.find(case.question_id, step, Deadline(WAIT)) for step in STEPS)
+    return [record for record in found if record is not None]
+
+
+def _fields(case: Case, failures: list[Fields], with_text: bool) -> dict[str, Any]:
+    fields = case.model_dump(mode="json", exclude={"data"})
+    stops = [vars(stop) for stop in way_of(case, failures)]
+    return {
+        **fields,
+        "status": case.status,
+        "group": case.group,
+        "way": stops,
+        "failures": failures,
+        "envelope": readable(case.data, with_text=with_text),
+    }
+
+
+def _lines(case: Case, failures: list[Fields], world: World, with_text: bool) -> Iterator[str]:
+    yield f"{case.reference}  {case.status}  (case {case.id})"
+    yield ""
+    yield f"question   {case.question_id}"
+    yield f"thread     {case.thread or case.space or '–'}"
+    yield f"asked      {_time(case.asked_at)}"
+    yield f"died       {_time(case.first_at)}, last {_time(case.last_at)}"
+    yield f"in step    {case.step or 'none of ours'}, sent by {case.sender or 'nobody of ours'}"
+    yield f"reason     {case.reason}"
+    yield f"error      {one_line(case.error, 300) or '–'}"
+    yield f"attempts   {case.attempts}, copies of the dead letter {case.copies}"
+    yield f"asker      {'has been told' if case.told else 'has NOT been told'}"
+    yield f"replays    {case.replays}, came back {case.returned}"
+    yield f"answered   {_time(case.answered_at)}"
+    yield ""
+    yield "The way it took"
+    yield from (f"  {_stop(stop)}" for stop in way_of(case, failures))
+    yield ""
+    yield from _why(case, failures, world)
+    yield ""
+    yield f"The message ({case.bytes} bytes)" + ("" if with_text else "; --with-text shows what was written")
+    yield from (f"  {line}" for line in readable(case.data, with_text=with_text).splitlines())
+    yield "Its attributes"
+    yield from (f"  {name}: {value}" for name, value in sorted(case.attributes.items()))
+    if case.actions:
+        yield ""
+        yield "What operators did"
+        yield from (
+            f"  {_time(each.at)}  {each.by}  {each.action} → {each.outcome}  ({each.operation})"
+            for each in case.actions
+        )
+
+
+def _why(case: Case, failures: list[Fields], world: World) -> Iterator[str]:
+    for record in failures:
+        yield (
+            f"Failed in {record.get('step')}: {record.get('error')} ({record.get('count')} times, "
+            f"first {_time(record.get('first_at'))}, last {_time(record.get('last_at'))})"
+        )
+        stack = record.get("stack")
+        yield from (f"  {frame}" for frame in (stack if isinstance(stack, list) else []))
+    if case.reason == NO_RECORD:
+        yield (
+            f"No failure record: the process died in step {case.step or '(unknown)'} after "
+            f"{case.attempts or 'some'} deliveries (killed, out of memory or out of time)."
+        )
+    yield "Its log:"
+    yield f"  {log_query(case, world)}"
+
+
+def log_query(case: Case, world: World) -> str:
+    """A command that prints what the functions, and Cloud Run itself, have logged about a case."""
+    since = (case.asked_at or case.first_at or datetime.now(UTC)).astimezone(UTC)
+    question = f'jsonPayload.question="{case.question_id}"'
+    died = f'severity>=ERROR AND resource.labels.service_name:"{case.step or ""}"'
+    query = f'({question} OR ({died})) AND timestamp>="{since:%Y-%m-%dT%H:%M:%SZ}"'
+    return f"gcloud logging read '{query}' --project {world.settings.google_cloud_project} --order asc"
+
+
+def _stop(stop: Stop) -> str:
+    took = f" after {stop.seconds:.1f} s" if stop.seconds is not None else ""
+    return f"{_time(stop.at)}  {stop.step:<11}  {stop.what}{took}"
+
+
+def _time(at: object) -> str:
+    if not isinstance(at, datetime):
+        return "–"
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC ({shown(datetime.now(UTC) - at)} ago)"

@@ -1,0 +1,66 @@
+"""Exit codes, and what a person can do about an error."""
+
+from enum import IntEnum
+from typing import Any
+
+from shared.errors import StepError
+
+LOGIN = "gcloud auth application-default login"
+
+
+class Exit(IntEnum):
+    """The exit codes of `python -m ops`; 2 is a wrong command line."""
+
+    OK = 0
+    FAILED = 1
+    STOPPED = 3
+    NOT_FOUND = 4
+    INVALID = 5
+    DECLINED = 6
+    NOT_AUTHENTICATED = 7
+    NO_PERMISSION = 8
+    UNREACHABLE = 9
+
+
+class OpsError(Exception):
+    """Something an operator can mend; the text says how."""
+
+    def __init__(self, text: str, code: Exit = Exit.FAILED) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def explained(error: Exception, where: str) -> OpsError:
+    """What an error of the SDKs means here; `where` names the deployment."""
+    if isinstance(error, OpsError):
+        return error
+    cause = error.__cause__ if isinstance(error, StepError) and error.__cause__ else error
+    name = type(cause).__name__
+    if name in {"DefaultCredentialsError", "RefreshError", "Unauthenticated", "Unauthorized"}:
+        return OpsError(f"Google Cloud does not know who you are. Sign in: {LOGIN}", Exit.NOT_AUTHENTICATED)
+    if name in {"PermissionDenied", "Forbidden"}:
+        return OpsError(
+            f"You may not do this in {where}. You need roles/datastore.user, roles/pubsub.publisher and, for "
+            "`dead reconcile`, roles/pubsub.subscriber; or you are signed in to the wrong project: "
+            "--project NAME chooses another one.",
+            Exit.NO_PERMISSION,
+        )
+    if name == "NotFound":
+        return OpsError(
+            f"There is no such topic, subscription or database in {where}: {_detail(cause)}. Is this the "
+            "project that Terraform deployed to? --project, --database and --prefix choose another one.",
+            Exit.NOT_FOUND,
+        )
+    if name in {"ServiceUnavailable", "DeadlineExceeded", "RetryError", "TransportError", "TimeoutError"}:
+        return OpsError(
+            f"{where} does not answer ({name}). Is it running, and are you connected? Nothing is lost: run "
+            "the same command again.",
+            Exit.UNREACHABLE,
+        )
+    return OpsError(f"{name} in {where}: {_detail(cause)}. Nothing is lost: run the same command again.")
+
+
+def _detail(error: BaseException) -> str:
+    message: Any = getattr(error, "message", None) or str(error)
+    line = str(message).splitlines()[0] if str(message) else type(error).__name__
+    return line.rstrip(".")[:200]

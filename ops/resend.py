@@ -1,0 +1,61 @@
+"""The message that a replay sends: the one that died, or the one of an earlier step."""
+
+from dataclasses import dataclass
+
+from ops.case import Case
+from ops.errors import Exit, OpsError
+from shared.cloudevent import REPLAY_COUNT, REPLAY_NAME, Message, message
+from shared.dead_letters import TAKER
+from shared.envelope import Envelope
+from shared.errors import StepError
+
+#: The topic that each step takes, and the step that sends to it.
+TOPICS = {"reformulate": "questions", "retrieve": "queries", "answer": "findings"}
+SENDERS = {taker: sender for sender, taker in TAKER.items()}
+#: What a step finds out, which is forgotten when the way begins again before it.
+_ADDED = {"reformulate": "search_query", "retrieve": "contexts"}
+_ORDER = ("reformulate", "retrieve", "answer")
+
+
+@dataclass(frozen=True)
+class Resend:
+    """A message and the topic, without the deployment's prefix, that it goes to."""
+
+    topic: str
+    message: Message
+
+
+def resend(case: Case, count: int, operation: str, restart: str | None = None) -> Resend:
+    """What replaying a case for the `count`-th time sends. Raises OpsError where that cannot be.
+
+    With `restart` the question begins again at that step, not later than where it died: what later steps
+    had found is left out, and the message is the one that the step before would have sent.
+    """
+    if not isinstance(case.data, bytes):
+        raise OpsError("its message is too large for Firestore, or discarded", Exit.INVALID)
+    died = TAKER.get(case.sender or "")
+    if died is None:
+        raise OpsError("no step of ours has sent it, so there is none to send it to", Exit.INVALID)
+    marks = {REPLAY_COUNT: str(count), REPLAY_NAME: operation}
+    if restart is None or restart == died:
+        return Resend(TOPICS[died], Message(case.data, {**case.attributes, **marks}))
+    if _ORDER.index(restart) > _ORDER.index(died):
+        raise OpsError(f"it died in {died}, before it came to {restart}", Exit.INVALID)
+    envelope = _shortened(case.data, restart)
+    again = message(
+        envelope.to_bytes(),
+        question_id=envelope.question.id,
+        step=SENDERS[restart],
+        trace=envelope.trace,
+        inherited=marks,
+    )
+    return Resend(TOPICS[restart], again)
+
+
+def _shortened(data: bytes, restart: str) -> Envelope:
+    try:
+        envelope = Envelope.from_bytes(data)
+    except StepError as error:
+        raise OpsError(f"its envelope cannot be opened ({error}); try `dead edit`", Exit.INVALID) from None
+    later = _ORDER[_ORDER.index(restart) :]
+    return envelope.model_copy(update={_ADDED[step]: None for step in later if step in _ADDED})

@@ -1,0 +1,119 @@
+"""Which cases a command works on: the filters that all of them share."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ops.case import Case
+from ops.durations import duration
+from shared.cases import OPEN
+
+State = Literal["open", "replayed", "answered", "archived", "discarded", "any"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A case is selected when it meets every condition that is given."""
+
+    ids: tuple[str, ...] = ()
+    step: str | None = None
+    reason: str | None = None
+    error: str | None = None
+    place: str | None = None
+    group: str | None = None
+    older: timedelta | None = None
+    newer: timedelta | None = None
+    state: str = OPEN
+
+    @property
+    def narrow(self) -> bool:
+        """Whether any condition is given but the state."""
+        return self != Selection(state=self.state)
+
+    def takes(self, case: Case) -> bool:
+        """Whether a case is selected."""
+        return (
+            (not self.ids or not {case.id, case.question_id, case.reference}.isdisjoint(self.ids))
+            and self.state in {"any", case.status}
+            and self.step in {None, case.step}
+            and self.reason in {None, case.reason}
+            and self.group in {None, case.group}
+            and (self.error or "").lower() in (case.error or case.reason).lower()
+            and (self.place or "") in f"{case.space} {case.thread} {case.question_id}"
+            and (self.older is None or case.age >= self.older)
+            and (self.newer is None or case.age <= self.newer)
+        )
+
+    def __str__(self) -> str:
+        given = {name: value for name, value in vars(self).items() if value and name != "ids"}
+        words = [f"{name}={value}" for name, value in given.items()]
+        return " ".join([*self.ids, *words])
+
+
+_Ids = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[ID]...", help="References (TW-…), question ids or case ids.", show_default=False
+    ),
+]
+_Step = Annotated[str | None, typer.Option(help="The step that failed, such as `answer`.")]
+_REASON_HELP = "The reason code, such as `gemini_unavailable`."
+_Reason = Annotated[str | None, typer.Option("--reason-code", "--reason", help=_REASON_HELP)]
+#: Where `--reason` is why the operator does something.
+_ReasonCode = Annotated[str | None, typer.Option("--reason-code", help=_REASON_HELP)]
+_Error = Annotated[str | None, typer.Option(metavar="TEXT", help="A part of the error.")]
+_Place = Annotated[str | None, typer.Option("--in", metavar="NAME", help="A space or thread, or part of it.")]
+_Group = Annotated[str | None, typer.Option(help="A group as `dead groups` names it.")]
+_Older = Annotated[
+    timedelta | None, typer.Option(parser=duration, metavar="SPAN", help="Asked longer ago, such as 2h.")
+]
+_Newer = Annotated[
+    timedelta | None, typer.Option(parser=duration, metavar="SPAN", help="Asked since, such as 30m.")
+]
+_State = Annotated[State, typer.Option(help="What has become of it.")]
+
+
+def select(
+    ids: _Ids = None,
+    step: _Step = None,
+    reason: _Reason = None,
+    error: _Error = None,
+    place: _Place = None,
+    group: _Group = None,
+    older: _Older = None,
+    newer: _Newer = None,
+    state: _State = "open",
+) -> Selection:
+    """The selection that a command line asks for."""
+    return Selection(tuple(ids or ()), step, reason, error, place, group, older, newer, state)
+
+
+def selecting(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the filter options: its parameter `selection` is made of them.
+
+    A command that has a parameter `why` takes it from `--reason`; then the filter is `--reason-code` alone.
+    """
+    own = inspect.signature(command).parameters
+    filters = dict(inspect.signature(select).parameters)
+    if "why" in own:
+        filters["reason"] = filters["reason"].replace(annotation=_ReasonCode)
+    others = [own[name] for name in own if name != "selection"]
+    positional = [each for each in others if each.default is inspect.Parameter.empty]
+    optional = [each for each in others if each.default is not inspect.Parameter.empty]
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in filters}
+        command(**given, selection=select(**chosen))
+
+    parameters = [*positional, *filters.values(), *optional]
+    # Typer reads both, and would find the original command's through __wrapped__.
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    del called.__wrapped__
+    return called

@@ -1,0 +1,45 @@
+"""What the operators' tools are told: by options, or by environment variables of the same names."""
+
+import getpass
+from collections.abc import Mapping
+from datetime import timedelta
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from ops.errors import Exit, OpsError
+from shared.settings import TOPIC
+
+
+class Settings(BaseSettings):
+    """Which deployment is worked on, and by whom. The variables are the field names in capitals."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore")
+
+    google_cloud_project: str = Field(default="", description="Project of the bot")
+    firestore_database: str = Field(default="(default)", min_length=1, description="Firestore database id")
+    name_prefix: str = Field(
+        default="", pattern=r"^([a-z][a-z0-9-]*)?$", description="What Terraform put before every name"
+    )
+    stale_hours: float = Field(default=24, gt=0, description="Questions older than this are not replayed")
+    dead_letter_topic: str = Field(default="dead-letters", pattern=TOPIC)
+    dead_letter_backup: str = Field(default="dead-letters-backup", pattern=TOPIC)
+    operator: str = Field(default_factory=getpass.getuser, min_length=1, description="Who works here")
+
+    @property
+    def stale_after(self) -> timedelta:
+        """The age from which on a question is not replayed unless told."""
+        return timedelta(hours=self.stale_hours)
+
+    def named(self, name: str) -> str:
+        """The full name of a topic or subscription of this deployment."""
+        return f"{self.name_prefix}{name}"
+
+
+def chosen(given: Mapping[str, str]) -> Settings:
+    """The settings of the environment, those in `given` before them. Raises OpsError for a wrong one."""
+    try:
+        return Settings.model_validate({**Settings().model_dump(), **given})
+    except ValidationError as error:
+        faults = "; ".join(f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors())
+        raise OpsError(f"A setting is wrong: {faults}", Exit.INVALID) from None

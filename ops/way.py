@@ -1,0 +1,48 @@
+"""The way a question took before it died: when each step passed it on, and when it failed."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ops.case import Case
+from shared.cloudevent import WAY
+
+_PASSED_ON = re.compile(r"([a-z]+)@(\d{1,12})\+(\d{1,6}\.\d)")
+
+
+@dataclass(frozen=True)
+class Stop:
+    """What a step did with it; `seconds` is how long the step took, where that is known."""
+
+    at: datetime
+    step: str
+    what: str
+    seconds: float | None = None
+
+
+def way_of(case: Case, failures: list[dict[str, Any]]) -> list[Stop]:
+    """The stops in order of time."""
+    stops = [Stop(case.asked_at, "Chat", "was asked")] if case.asked_at else []
+    for step, started, seconds in _PASSED_ON.findall(case.attributes.get(WAY, "")):
+        passed_on = datetime.fromtimestamp(int(started) + float(seconds), UTC)
+        stops.append(Stop(passed_on, step, "passed it on", float(seconds)))
+    for record in failures:
+        stops += _failed(record)
+    if case.first_at:
+        stops.append(Stop(case.first_at, "tell", "kept it as a dead letter"))
+    if case.replayed_at:
+        stops.append(Stop(case.replayed_at, "ops", f"replayed it ({case.replay_name})"))
+    if case.answered_at:
+        stops.append(Stop(case.answered_at, "answer", "answered"))
+    return sorted(stops, key=lambda stop: stop.at)
+
+
+def _failed(record: dict[str, Any]) -> list[Stop]:
+    step, count = str(record.get("step")), record.get("count")
+    times = [record.get("first_at"), record.get("last_at")]
+    first, last = (at if isinstance(at, datetime) else None for at in times)
+    stops = [Stop(first, step, "failed")] if first else []
+    if last and last != first:
+        stops.append(Stop(last, step, f"failed for the {count}. time"))
+    return stops

@@ -1,0 +1,88 @@
+"""One deployment: the local cloud, Google's emulators or Google Cloud, as the environment says."""
+
+import os
+from functools import cached_property
+from typing import Any
+
+from ops.audit import Audit
+from ops.errors import LOGIN, Exit, OpsError
+from ops.settings import Settings
+from ops.store import Store
+from shared import clients
+from shared.failures import Failures
+from shared.outbox import Outbox
+from shared.records import Records
+
+
+class World:
+    """What the commands work on; each client is made when it is first needed."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._settings = settings
+
+    def open(self, settings: Settings) -> None:
+        """Work on the deployment of these settings."""
+        self._settings = settings
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The deployment. Raises OpsError when it is not clear which that is."""
+        return with_project(self._settings or Settings())
+
+    @property
+    def where(self) -> str:
+        """The deployment, for messages."""
+        chosen = self.__dict__.get("settings", self._settings) or Settings()
+        return f"project {chosen.google_cloud_project or '(none)'}, database {chosen.firestore_database}"
+
+    @cached_property
+    def firestore(self) -> Any:
+        """A `firestore.Client`."""
+        return clients.firestore(self.settings.google_cloud_project, self.settings.firestore_database)
+
+    @cached_property
+    def store(self) -> Store:
+        """The cases."""
+        return Store(self.firestore)
+
+    @cached_property
+    def audit(self) -> Audit:
+        """Who did what."""
+        return Audit(self.firestore)
+
+    @cached_property
+    def failures(self) -> Failures:
+        """Why steps have failed."""
+        return Failures(self.firestore)
+
+    @cached_property
+    def records(self) -> Records:
+        """The questions' final messages."""
+        return Records(self.firestore, hours=24)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """The way to the topics."""
+        return Outbox(clients.publisher(), self.settings.google_cloud_project)
+
+    @cached_property
+    def subscriber(self) -> Any:
+        """A `pubsub_v1.SubscriberClient`."""
+        return clients.subscriber()
+
+
+def with_project(settings: Settings) -> Settings:
+    """The settings with the project found out if none was given. Raises OpsError."""
+    if settings.google_cloud_project:
+        return settings
+    if os.environ.get("FIRESTORE_EMULATOR_HOST"):
+        raise OpsError(
+            "FIRESTORE_EMULATOR_HOST is set, but no project: set GOOGLE_CLOUD_PROJECT too.", Exit.INVALID
+        )
+    project = clients.default_project()
+    if not project:
+        raise OpsError(
+            f"Which project? Pass --project NAME or set GOOGLE_CLOUD_PROJECT; and sign in: {LOGIN}",
+            Exit.NOT_AUTHENTICATED,
+        )
+    return settings.model_copy(update={"google_cloud_project": project})
