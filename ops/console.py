@@ -6,7 +6,6 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from ops.case import Case
 from ops.durations import shown
@@ -32,19 +31,6 @@ def one_line(text: str | None, most: int = LONGEST_ERROR) -> str:
     """A text in one line, cut if it is long; control characters would drive the terminal."""
     line = " ".join("".join(c if c.isprintable() or c.isspace() else "?" for c in text or "").split())
     return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def table(*columns: str) -> Table:
-    """A table without borders; columns that begin with `>` hold numbers."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        made.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left")
-    return made
-
-
-def show(made: Table) -> None:
-    """Print a table, folded to the terminal's width."""
-    console.print(made, markup=False, soft_wrap=False)
 
 
 def summary(case: Case) -> Iterable[str]:

@@ -46,7 +46,7 @@ def audit(
 def _one(name: str, world: World, as_json: bool) -> None:
     operation, entries = world.audit.of(name)
     if operation is None:
-        raise OpsError(f"There is no operation {name}. `ops audit` lists them.", Exit.NOT_FOUND)
+        raise OpsError(f"There is no operation {name}. `python -m ops audit` lists them.", Exit.NOT_FOUND)
     if as_json:
         say(json.dumps({**operation, "messages": entries}, ensure_ascii=False, indent=1, default=str))
         return

@@ -65,7 +65,7 @@ def dead_edit(
     world.audit.begin(operation, f"{case.reference} {', '.join(each.split('=')[0] for each in assignments)}")
     result = _replay_edited(case, corrected, operation, world)
     world.audit.finish(operation, {result: 1})
-    note(f"{case.reference} {result}. Audit: ops audit {operation.name}")
+    note(f"{case.reference} {result}. Audit: python -m ops audit {operation.name}")
     if result != Outcome.REPLAYED:
         raise typer.Exit(Exit.FAILED)
 

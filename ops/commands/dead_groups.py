@@ -1,12 +1,12 @@
 """`dead groups`: the overview that one wants first."""
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import typer
-from rich.table import Table
 
-from ops.console import note, one_line, say, show, table
+from ops.console import note, one_line, say
 from ops.durations import shown
 from ops.groups import Group, grouped
 from ops.options import AsJson
@@ -28,28 +28,25 @@ def dead_groups(context: typer.Context, selection: Selection, as_json: AsJson = 
     if as_json:
         say(json.dumps([group.as_fields() for group in groups], ensure_ascii=False, indent=1))
     elif groups:
-        show(groups_table(groups))
-        note(f"{sum(group.count for group in groups)} dead letters. One group: ops dead list --group ID")
+        for line in lines_of(groups):
+            say(line)
+        note(
+            f"{sum(group.count for group in groups)} dead letters. One group: python -m ops dead list --group ID"
+        )
     else:
         note(f"No dead letter is selected ({selection}).")
 
 
-def groups_table(groups: list[Group]) -> Table:
-    """The groups as a table; times are how long ago."""
-    made = table("GROUP", ">COUNT", "STEP", "REASON", "CAUSE", ">FIRST", ">LAST", "EXAMPLE")
+def lines_of(groups: list[Group]) -> Iterator[str]:
+    """The groups, each in three lines; times are how long ago."""
     for group in groups:
         case = group.example
-        made.add_row(
-            group.id,
-            str(group.count),
-            case.step or "–",
-            case.reason,
-            one_line(case.cause, 60),
-            _ago(group.first_at),
-            _ago(group.last_at),
-            case.reference,
+        yield f"{group.id}  {group.count:>6} × {case.step or '–'}  {case.reason}"
+        yield f"          {one_line(case.cause, 70)}"
+        yield (
+            f"          first {_ago(group.first_at)} ago, last {_ago(group.last_at)} ago; "
+            f"for example {case.reference}"
         )
-    return made
 
 
 def _ago(at: datetime | None) -> str:

@@ -29,7 +29,7 @@ def dead_reconcile(context: typer.Context, why: Note = "") -> None:
         bar = progress.add_task("reading the backup", total=None)
         done = reconcile(world, lambda so_far: progress.update(bar, description=_said(so_far)))
     world.audit.finish(operation, {"read": done.read, "stored": done.stored, "left": len(done.left)})
-    note(f"{_said(done)}. Audit: ops audit {operation.name}")
+    note(f"{_said(done)}. Audit: python -m ops audit {operation.name}")
     for line in done.left[:10]:
         note(f"left in the backup: {line}")
     if done.left:

@@ -161,9 +161,9 @@ def _report(run: Run, total: int, as_json: bool) -> None:
     if run.stopped:
         note(
             f"STOPPED: too many came back. {total - len(run.results)} were not sent. "
-            "Look at `ops dead groups`, mend the cause, and run the same again."
+            "Look at `python -m ops dead groups`, mend the cause, and run the same again."
         )
-    note(f"Audit: ops audit {run.order.operation.name}")
+    note(f"Audit: python -m ops audit {run.order.operation.name}")
 
 
 def _summed(results: list[Result]) -> str:

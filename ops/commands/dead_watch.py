@@ -6,11 +6,10 @@ from datetime import timedelta
 from typing import Annotated
 
 import typer
-from rich.console import Group as Stack
 from rich.live import Live
 from rich.text import Text
 
-from ops.commands.dead_groups import groups_table
+from ops.commands.dead_groups import lines_of
 from ops.console import console
 from ops.durations import duration
 from ops.groups import grouped
@@ -40,20 +39,19 @@ def dead_watch(
     until = time.monotonic() + length.total_seconds() if length else None
     with Live(console=console, auto_refresh=False) as live:
         while True:
-            live.update(_view(world), refresh=console.is_terminal)
-            if not console.is_terminal:
-                console.print(_view(world))
+            view = _view(world)
+            live.update(view, refresh=console.is_terminal)
+            if not console.is_terminal:  # Live prints its last view alone
+                console.print(view)
             left = until - time.monotonic() if until else every.total_seconds()
             if left <= 0:
                 return
             time.sleep(min(left, every.total_seconds()))
 
 
-def _view(world: World) -> Stack:
+def _view(world: World) -> Text:
     cases = world.store.select(Selection(state="any"))
     counts = Counter(case.status for case in cases)
-    line = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no dead letters"
-    is_open = Selection()
-    return Stack(
-        Text(f"{time.strftime('%H:%M:%S')}  {line}"), groups_table(grouped(filter(is_open.takes, cases)))
-    )
+    total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no dead letters"
+    groups = grouped(filter(Selection().takes, cases))
+    return Text("\n".join([f"{time.strftime('%H:%M:%S')}  {total}", *lines_of(groups)]))
