@@ -30,9 +30,8 @@ def dead_groups(context: typer.Context, selection: Selection, as_json: AsJson = 
     elif groups:
         for line in lines_of(groups):
             say(line)
-        note(
-            f"{sum(group.count for group in groups)} dead letters. One group: python -m ops dead list --group ID"
-        )
+        total = sum(group.count for group in groups)
+        note(f"{total} dead letters. One group: python -m ops dead list --group ID")
     else:
         note(f"No dead letter is selected ({selection}).")
 
