@@ -32,6 +32,16 @@ def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, 
     return {**common, **given, **_own(name, places), **gemini}
 
 
+def environment_of_operators(places: Places) -> str:
+    """Shell lines that point `python -m ops` at this cloud."""
+    variables = {
+        "GOOGLE_CLOUD_PROJECT": PROJECT,
+        "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
+        "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
+    }
+    return "".join(f"export {name}={value}\n" for name, value in variables.items())
+
+
 def isolate(environ: MutableMapping[str, str]) -> None:
     """Leave the runner's own process nothing but what it may use: gRPC and httpx would follow a proxy, and
     the SDKs a project or an emulator of the person who runs it."""

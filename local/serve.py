@@ -3,11 +3,13 @@
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
+from shlex import quote
 
 from rich.console import Console
 
-from local.environment import own_key
+from local.environment import environment_of_operators, own_key
 from local.places import Places
 from local.stack import running
 
@@ -30,5 +32,12 @@ async def serve(port: int, state: Path) -> None:
         console.print(f"[bold]threadwise[/bold] is listening: [bold blue underline]{places.url}[/]")
         console.print(MODELS[cloud.chat.model_note], style="dim", soft_wrap=True)
         console.print(f"Conversations and logs: {state}. Ctrl-C stops everything.", style="dim")
-        await stop.wait()
+        operators = state / "ops.env"
+        operators.write_text(environment_of_operators(places))
+        use = f". {quote(str(operators))} && {quote(sys.executable)} -m ops dead groups"
+        console.print(f"Operators, in another terminal: {use}", style="dim", soft_wrap=True)
+        try:
+            await stop.wait()
+        finally:
+            operators.unlink(missing_ok=True)
         console.print("\nStopping…", style="dim")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = "local"
-OTHERS = ("ingest_fn", "reformulate_fn", "retrieve_fn", "answer_fn", "tests")
+OTHERS = ("ingest_fn", "reformulate_fn", "retrieve_fn", "answer_fn", "ops", "tests")
 
 
 def compile_folder(folder: str, *constraints: str) -> None:
