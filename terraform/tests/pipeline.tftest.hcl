@@ -1,7 +1,20 @@
 # The contract with the code, with every cloud call mocked: `terraform init && terraform test` needs no credentials.
 
-mock_provider "google" {}
-mock_provider "google-beta" {}
+mock_provider "google" {
+  mock_resource "google_service_account" {
+    defaults = {
+      email  = "someone@my-project-123.iam.gserviceaccount.com"
+      member = "serviceAccount:someone@my-project-123.iam.gserviceaccount.com"
+      name   = "projects/my-project-123/serviceAccounts/someone@my-project-123.iam.gserviceaccount.com"
+    }
+  }
+}
+
+mock_provider "google-beta" {
+  mock_resource "google_project_service_identity" {
+    defaults = { member = "serviceAccount:service-1@gcp-sa-pubsub.iam.gserviceaccount.com" }
+  }
+}
 
 variables {
   project_id = "my-project-123"
