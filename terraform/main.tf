@@ -20,7 +20,7 @@ locals {
 data "google_project" "this" {}
 
 resource "google_project_service" "this" {
-  for_each = local.over_pubsub ? setunion(local.services, ["gsuiteaddons.googleapis.com"]) : local.services
+  for_each = setunion(local.services, local.over_pubsub)
 
   service            = each.key
   disable_on_destroy = false # others in the project may use it

@@ -111,12 +111,11 @@ locals {
   }
 
   # The names in Google Cloud, with the environment's prefix. A function cannot refer to its own URL, so it
-  # is made here, once, for environment, audience and output.
-  functions       = { for step in keys(local.step_names) : step => "${local.prefix}threadwise-${step}" }
+  # is made here, once, for environment, audience and output. (Not from the table, which refers to them.)
+  step_names      = toset(["ingest", "reformulate", "retrieve", "answer", "tell"])
+  functions       = { for step in local.step_names : step => "${local.prefix}threadwise-${step}" }
   urls            = { for step, name in local.functions : step => "https://${var.region}-${var.project_id}.cloudfunctions.net/${name}" }
-  push_identities = { for step in keys(local.step_names) : step => "${local.prefix}push-${step}@${var.project_id}.iam.gserviceaccount.com" }
-  # Beside the table, because the table refers to what is made of it.
-  step_names = { ingest = 1, reformulate = 2, retrieve = 3, answer = 4, tell = 5 }
+  push_identities = { for step in local.step_names : step => "${local.prefix}push-${step}@${var.project_id}.iam.gserviceaccount.com" }
 
   topics = {
     for topic in concat(

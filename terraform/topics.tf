@@ -30,19 +30,19 @@ resource "google_pubsub_subscription" "backup" {
 # --- Chat's events over Pub/Sub: the topic's publishers are the proof of who sent an event
 
 locals {
-  over_pubsub = var.chat_connection == "pubsub"
+  over_pubsub = toset(var.chat_connection == "pubsub" ? ["gsuiteaddons.googleapis.com"] : [])
   # Which of the two publishes depends on whether the Chat app is built as a Google Workspace add-on.
-  chat_publishers = !local.over_pubsub ? {} : {
+  chat_publishers = var.chat_connection != "pubsub" ? {} : {
     classic = "serviceAccount:chat-api-push@system.gserviceaccount.com"
-    add_on  = one(google_project_service_identity.add_ons[*].member)
+    add_on  = one(values(google_project_service_identity.add_ons)[*].member)
   }
 }
 
 resource "google_project_service_identity" "add_ons" {
   provider = google-beta
-  count    = local.over_pubsub ? 1 : 0
+  for_each = local.over_pubsub
 
-  service    = "gsuiteaddons.googleapis.com"
+  service    = each.key
   depends_on = [google_project_service.this]
 }
 
