@@ -59,10 +59,11 @@ module "step" {
   verifies_itself = each.key == "ingest"
 
   subscription = each.value.takes == null ? null : {
-    name              = local.subscriptions[each.key]
-    topic             = google_pubsub_topic.this[each.value.takes].id
-    ack_deadline      = each.value.ack_deadline
-    dead_letter_topic = each.value.takes == local.dead_letters ? null : google_pubsub_topic.this[local.dead_letters].id
+    name         = local.subscriptions[each.key]
+    topic        = google_pubsub_topic.this[each.value.takes].id
+    ack_deadline = each.value.ack_deadline
+    # Made of the name, which is known before anything is there, so that a plan shows what follows from it.
+    dead_letter_topic = each.value.takes == local.dead_letters ? null : "projects/${var.project_id}/topics/${google_pubsub_topic.this[local.dead_letters].name}"
     delivery_attempts = local.delivery_attempts
   }
   pubsub_agent = google_project_service_identity.pubsub.member

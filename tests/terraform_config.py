@@ -77,16 +77,16 @@ def variables_given(step: str) -> set[str]:
     return given
 
 
-def evaluated(name: str, **variables: Any) -> Any:
-    """A local value of `pipeline.tf`, evaluated by Terraform itself."""
+def evaluated(name: str, *, root: Path = ROOT, **variables: Any) -> Any:
+    """A local value of `pipeline.tf`, evaluated by Terraform itself; the functions' sources are in `root`."""
     given = {"project_id": PROJECT, **variables}
     with tempfile.TemporaryDirectory() as folder:
-        # Beside copies of the sources, because the lists of files are relative to the configuration.
+        # With the sources beside it, because the lists of files are relative to the configuration.
         configuration = Path(folder, "terraform")
         configuration.mkdir()
         for file in PROVIDERLESS:
             shutil.copy(FOLDER / file, configuration)
-        for source in (*sorted(ROOT.glob("*_fn")), ROOT / "shared"):
+        for source in (*sorted(root.glob("*_fn")), root / "shared"):
             Path(folder, source.name).symlink_to(source)
         Path(configuration, "given.auto.tfvars.json").write_text(json.dumps(given))
         ran = subprocess.run(

@@ -1,5 +1,6 @@
 """The zips that Terraform uploads are those of `make package`, which test_package.py installs and serves."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -32,15 +33,14 @@ def test_terraform_s_own_list_is_the_one_that_is_tested() -> None:
 @needs_terraform
 @pytest.mark.slow
 def test_caches_and_hidden_files_stay_out(tmp_path: Path) -> None:
-    stray = [ROOT / "shared/texts/.notes.toml", ROOT / "shared/.notes.py"]
-    for path in stray:
-        path.write_text("")
-    try:
-        names = set(evaluated("sources")["answer_fn"])
-    finally:
-        for path in stray:
-            path.unlink()
-    assert not [name for name in names if "/." in name or "pycache" in name]
+    for folder in (*package.FUNCTIONS, "shared"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    for name in (".notes.py", "texts/.notes.toml", "__pycache__/step.pyc", ".cache/step.py"):
+        path = tmp_path / "shared" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+
+    assert set(evaluated("sources", root=tmp_path)["answer_fn"]) == set(files_uploaded("answer_fn"))
 
 
 def test_other_contents_get_another_name() -> None:

@@ -9,7 +9,15 @@ from ingest_fn.settings import Settings as IngestSettings
 from reformulate_fn.settings import Settings as ReformulateSettings
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.settings import CommonSettings, read
-from tests.terraform_config import CORPUS, PROJECT, defaults, evaluated, needs_terraform, steps, variables_given
+from tests.terraform_config import (
+    CORPUS,
+    PROJECT,
+    defaults,
+    evaluated,
+    needs_terraform,
+    steps,
+    variables_given,
+)
 
 SETTINGS: dict[str, type[CommonSettings]] = {
     "ingest_fn": IngestSettings,

@@ -101,7 +101,7 @@ run "tell_is_tried_for_ever" {
     }
   }
   assert {
-    condition     = length(google_pubsub_subscription.push["push"].dead_letter_policy) == 0
+    condition     = length(google_pubsub_subscription.push["push"].dead_letter_policy) == 0 && length(google_pubsub_subscription_iam_member.dead_lettering) == 0
     error_message = "A dead letter has nowhere further to go."
   }
 }

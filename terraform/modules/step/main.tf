@@ -91,7 +91,8 @@ resource "google_secret_manager_secret_iam_member" "run" {
 # --- who may call it
 
 locals {
-  pushed = toset(var.subscription == null ? [] : ["push"])
+  pushed        = toset(var.subscription == null ? [] : ["push"])
+  dead_lettered = toset(var.subscription == null || try(var.subscription.dead_letter_topic, null) == null ? [] : ["push"])
   # Cloud Run takes the signature off a token that it has checked itself, so whoever wants to check it must
   # be open to all callers, and refuse them itself.
   invokers = var.verifies_itself ? { everybody = "allUsers" } : { push = one(values(google_service_account.push)[*].member) }
@@ -170,7 +171,7 @@ resource "google_pubsub_subscription" "push" {
 
 # Without this, and the right to publish to the dead letters, nothing is ever dead-lettered.
 resource "google_pubsub_subscription_iam_member" "dead_lettering" {
-  for_each = local.pushed
+  for_each = local.dead_lettered
 
   project      = var.project_id
   subscription = google_pubsub_subscription.push[each.key].name
