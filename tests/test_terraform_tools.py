@@ -1,6 +1,8 @@
 """`make deploy` and `make destroy`, with a stand-in for `terraform` that notes what it is asked."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.terraform_config import resources
 from tools import destroy
 from tools.terraform import ROOT
 
@@ -33,7 +36,6 @@ STATE = [
     "google_storage_bucket.source",
 ]
 GOES = [
-    'google_pubsub_topic.this["questions"]',
     'module.step["answer"].google_cloudfunctions2_function.this',
     "google_storage_bucket.source",
 ]
@@ -137,12 +139,14 @@ def test_data_is_deleted_only_when_told_and_only_after_the_word_for_it(run: Any)
 
 
 def test_what_stays_depends_on_nothing_that_goes() -> None:
-    """Terraform destroys what depends on a target with it, so what is kept may lean on what is kept alone."""
-    text = (ROOT / "terraform/firestore.tf").read_text() + (ROOT / "terraform/topics.tf").read_text()
-    for address in ("google_firestore_database", "google_firestore_field", "google_pubsub_subscription"):
-        block = text.split(f'resource "{address}"')[1].split("\nresource ")[0]
-        assert "module." not in block
-    assert destroy.targets(STATE) == GOES
+    """Terraform destroys what depends on a target with it."""
+    kept = (*destroy.DATA, *destroy.FOUNDATIONS)
+    staying = {address: block for address, block in resources().items() if f"{address}.".startswith(kept)}
+
+    assert len(staying) == 5
+    for address, block in staying.items():
+        needed = set(re.findall(r"(?<![\w.])(?:module\.\w+|google_\w+\.\w+)", json.dumps(block)))
+        assert [other for other in needed if not f"{other}.".startswith(kept)] == [], address
 
 
 def test_without_terraform_it_says_where_to_get_it(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Take the deployment down (`make destroy`): all but the data, or with `DATA=delete` the data, too.
 
-What stays otherwise: the Firestore database with its expiry rules, the dead letters with the operators' copy
-of them, and the APIs. `make deploy` brings the rest back to them. Arguments go to `terraform plan`.
+What stays otherwise: the Firestore database with its expiry rules, the operators' copy of the dead letters, topics
+and APIs. `make deploy` brings the rest back to them. Arguments go to `terraform plan`.
 """
 
 import sys
@@ -14,21 +14,16 @@ DATA = (
     "google_firestore_database.",
     "google_firestore_field.",
     "google_pubsub_subscription.backup",
-    'google_pubsub_topic.this["dead-letters"]',
 )
-#: They cost nothing, and everything depends on them: what stays would go with them.
-FOUNDATIONS = ("data.", "google_project_service.")
+#: They cost nothing, and what stays depends on them. Terraform knows that of resources only, not of their
+#: instances: with one topic as a target, whatever depends on any of the topics would go.
+FOUNDATIONS = ("data.", "google_project_service.", "google_pubsub_topic.")
 
 
 def targets(addresses: list[str]) -> list[str]:
     """What to destroy, so that the data stays: whatever depends on a target goes with it, too."""
     kept = (*DATA, *FOUNDATIONS)
-    own = [address for address in addresses if not address.startswith(kept)]
-    return [address for address in own if not _is_data_of_a_module(address)]
-
-
-def _is_data_of_a_module(address: str) -> bool:
-    return address.startswith("module.") and ".data." in address
+    return [address for address in addresses if not address.startswith(kept)]
 
 
 def destroy(arguments: list[str], *, delete_data: bool) -> bool:
