@@ -1,7 +1,7 @@
 """Take the deployment down (`make destroy`): all but the data, or with `DATA=delete` the data, too.
 
-What stays otherwise: the Firestore database with its expiry rules, the operators' copy of the dead letters, topics
-and APIs. `make deploy` brings the rest back to them. Arguments go to `terraform plan`.
+What stays otherwise: the Firestore database with its expiry rules, the operators' copy of the dead letters,
+topics and APIs. `make deploy` brings the rest back to them. Arguments go to `terraform plan`.
 """
 
 import sys
