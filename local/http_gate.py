@@ -22,7 +22,7 @@ def gated(service: str, faults: Faults, endpoint: Endpoint) -> Endpoint:
 
     async def behind_the_gate(request: Request) -> Response:
         try:
-            await faults.gate(service)
+            await faults.gate(service, request.method)
         except Refused as refused:
             return google_error(refused.http_status, refused.grpc_status, str(refused))
         try:

@@ -86,8 +86,10 @@ async def test_a_service_that_is_down_refuses_and_is_counted() -> None:
     faults.switch_on("rag-down")
 
     with pytest.raises(Refused, match="rag is down"):
-        await faults.gate("rag")
-    await faults.gate("chat")
+        await faults.gate("rag", "RetrieveContexts")
+    await faults.gate("chat", "GET")
+
+    assert faults.calls == {("rag", "RetrieveContexts"): 1, ("chat", "GET"): 1}  # refused ones, too
 
     assert faults.hits == {"rag-down": 1}
     assert "rag-down" in NAMES
