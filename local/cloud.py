@@ -51,10 +51,19 @@ def _listening(port: int) -> socket.socket:
 
 
 class Cloud:
-    """Pub/Sub, Firestore, RAG Engine, Gemini and Google Chat. `quotas` are Chat's."""
+    """Pub/Sub, Firestore, RAG Engine, Gemini and Google Chat. `quotas` are Chat's.
+
+    `official`: Google's emulators are at the places of Pub/Sub and Firestore, and ours do not listen.
+    """
 
     def __init__(
-        self, places: Places, faults: Faults, *, knowledge: Path = KNOWLEDGE, quotas: bool = True
+        self,
+        places: Places,
+        faults: Faults,
+        *,
+        knowledge: Path = KNOWLEDGE,
+        quotas: bool = True,
+        official: bool = False,
     ) -> None:
         index = Index.from_folder(knowledge)
         self._places = places
@@ -65,11 +74,10 @@ class Cloud:
         self._gemini = Gemini(index, faults)
         self._firestore = Firestore(places.file("firestore.sqlite"))
         self._pubsub = self._new_pubsub()
-        self._grpc = {
-            "pubsub": GrpcServer("pubsub", self._pubsub.handlers(), faults),
-            "firestore": GrpcServer("firestore", self._firestore.handlers(), faults),
-            "rag": GrpcServer("rag", Rag(index).handlers(), faults),
-        }
+        self._grpc = {"rag": GrpcServer("rag", Rag(index).handlers(), faults)}
+        if not official:
+            self._grpc["pubsub"] = GrpcServer("pubsub", self._pubsub.handlers(), faults)
+            self._grpc["firestore"] = GrpcServer("firestore", self._firestore.handlers(), faults)
         self._started = contextlib.AsyncExitStack()
         self._http: asyncio.Task[None] | None = None
         self._server: _Server | None = None
@@ -80,14 +88,11 @@ class Cloud:
         self._started.push_async_callback(self._stop_http)
         await self._firestore.start()
         self._started.push_async_callback(self._firestore.stop)
-        for service, port in (
-            ("pubsub", self._places.pubsub),
-            ("firestore", self._places.firestore),
-            ("rag", self._places.rag),
-        ):
+        for service, server in self._grpc.items():
+            port: int = getattr(self._places, service)
             self._started.push_async_callback(self._stop_grpc, service)
             try:
-                await self._grpc[service].start(port)
+                await server.start(port)
             except OSError as error:
                 raise PortTaken(port) from error
         await self._pubsub.start()
@@ -112,7 +117,7 @@ class Cloud:
 
     @property
     def idle(self) -> bool:
-        """Whether every event of Chat was answered and every pushed message acknowledged."""
+        """Whether every event of Chat was answered and every message that ours push was acknowledged."""
         return not self.chat.sending and not self._pubsub.undelivered
 
     async def restart_pubsub(self) -> None:

@@ -25,16 +25,23 @@ class PortTaken(Exception):
         self.port = port
 
 
+#: Handed out by this process: nobody may listen there yet, and still it is taken.
+_handed_out: set[int] = set()
+
+
 def free_port() -> int:
-    """A port that nobody listens on now.
+    """A port that nobody listens on now; never the same twice.
 
     Not one of those that systems hand out by themselves (from 32768 on Linux): between our look and the
     function's start, somebody else could be given it.
     """
     while True:
         port = random.randint(20_000, 30_000)
+        if port in _handed_out:
+            continue
         with socket.socket() as probe, suppress(OSError):
             probe.bind((HOST, port))
+            _handed_out.add(port)
             return port
 
 

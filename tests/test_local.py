@@ -62,6 +62,12 @@ def test_every_step_passes_on_to_one_that_takes_it() -> None:
     assert all(step.gives in taken for step in STEPS if step.gives)
 
 
+def test_no_port_is_handed_out_twice() -> None:
+    ports = [free_port() for _ in range(500)]  # of some 10,000: one drawn twice is next to certain
+
+    assert len(set(ports)) == len(ports)
+
+
 def test_a_taken_port_is_named() -> None:
     assert str(PortTaken(8080)) == "Port 8080 is in use"
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from local.emulators import emulator, missing
 from local.faults import Faults
 from local.places import free_port
 from local.pubsub.server import PubSub
 from local.tokens import Signer
-from tests.emulators import emulator, missing
 from tests.pubsub_side import Side, refusal, talking_to
 from tests.receiving import Push, receiving, receiving_on
 from tests.serving import serving
