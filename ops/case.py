@@ -114,4 +114,4 @@ class Case(BaseModel):
     def thread_shortened(self) -> str:
         """Enough of the thread, or space, to recognise it."""
         name = self.thread or self.space or "–"
-        return name if len(name) <= 40 else f"{name[:18]}…{name[-20:]}"
+        return name if len(name) <= 36 else f"{name[:16]}…{name[-19:]}"
