@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,13 +20,14 @@ from ops.cli import app
 from ops.errors import explained
 from ops.world import World
 from shared.cases import COLLECTION, Cases
-from shared.cloudevent import message
+from shared.cloudevent import REPLAY_COUNT, message
 from shared.dead_letters import DeadLetter
 from shared.deadline import Deadline
 from shared.envelope import Envelope
 from shared.errors import Transient
 from shared.failures import Failures
-from tests.factories import envelope
+from shared.records import Records
+from tests.factories import envelope, final
 
 ROOT = Path(__file__).resolve().parent.parent
 TROUBLE = Transient("gemini_unavailable", "503 ServerError")
@@ -135,3 +138,34 @@ class Desk:
 def hours_ago(hours: float) -> datetime:
     """A time in the past."""
     return datetime.fromtimestamp(datetime.now(UTC).timestamp() - hours * 3600, UTC)
+
+
+def answer(desk: Desk, kept: DeadLetter) -> None:
+    """An answer to its question is posted."""
+    records = Records(desk.firestore, hours=24)
+    records.settle(kept.question_id, final("answer", "Install it [1]."), Deadline(5))
+    records.mark_posted(kept.question_id, Deadline(5))
+
+
+@contextmanager
+def coming_back(desk: Desk, kept: list[DeadLetter]) -> Iterator[None]:
+    """Each replayed question comes back as a dead letter, as if the cause were not mended."""
+    over = threading.Event()
+
+    def bring_back() -> None:
+        waiting = list(kept)
+        while not over.wait(0.05):
+            for each in waiting:
+                if desk.case(each).get("state") == "replayed":
+                    again = {**each.attributes, REPLAY_COUNT: "1"}
+                    back = DeadLetter.from_pull(again, each.data, f"{each.message_id}-back")
+                    Cases(desk.firestore).store(back, None, Deadline(5))
+            waiting = [each for each in waiting if not desk.case(each).get("returned")]
+
+    thread = threading.Thread(target=bring_back)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
