@@ -19,10 +19,13 @@ from ops.commands.dead_replay import dead_replay
 from ops.commands.dead_restore import dead_restore
 from ops.commands.dead_show import dead_show
 from ops.commands.dead_watch import dead_watch
+from ops.console import harmless
 from ops.errors import Exit, explained
 from ops.settings import chosen
 from ops.world import World
 
+#: Typer's exit code for Ctrl-C.
+INTERRUPTED = 130
 EXIT_CODES = "Exit codes: 0 done; 1 something failed; 2 wrong command line; " + "; ".join(
     f"{code.value} {code.name.lower().replace('_', ' ')}" for code in Exit if code > 2
 )
@@ -71,12 +74,17 @@ def operate(
 def main() -> None:
     """Run a command; an error is one sentence that says what to do, and an exit code."""
     world = World()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         app(obj=world)
-    except KeyboardInterrupt:
-        print("Interrupted. What was done is noted; run the same command again to go on.", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            print(
+                "Interrupted. What was done is noted; run the same command again to go on.", file=sys.stderr
+            )
+        raise
     except Exception as error:
         told = explained(error, world.where)
-        print(told, file=sys.stderr)
+        print(harmless(str(told)), file=sys.stderr)
         sys.exit(told.code)

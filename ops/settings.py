@@ -8,7 +8,14 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ops.errors import Exit, OpsError
-from shared.settings import TOPIC
+from shared.settings import TOPIC, Hours
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, ImportError, OSError):  # a user without a name, as in many containers
+        raise OpsError("Who are you? The audit asks: set OPERATOR to your name.", Exit.INVALID) from None
 
 
 class Settings(BaseSettings):
@@ -21,10 +28,10 @@ class Settings(BaseSettings):
     name_prefix: str = Field(
         default="", pattern=r"^([a-z][a-z0-9-]*)?$", description="What Terraform put before every name"
     )
-    stale_hours: float = Field(default=24, gt=0, description="Questions older than this are not replayed")
+    stale_hours: Hours = Field(default=24, description="Questions older than this are not replayed")
     dead_letter_topic: str = Field(default="dead-letters", pattern=TOPIC)
     dead_letter_backup: str = Field(default="dead-letters-backup", pattern=TOPIC)
-    operator: str = Field(default_factory=getpass.getuser, min_length=1, description="Who works here")
+    operator: str = Field(default_factory=_user, min_length=1, description="Who works here")
 
     @property
     def stale_after(self) -> timedelta:

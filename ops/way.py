@@ -8,7 +8,7 @@ from typing import Any
 from ops.case import Case
 from shared.cloudevent import WAY
 
-_PASSED_ON = re.compile(r"([a-z]+)@(\d{1,12})\+(\d{1,6}\.\d)")
+_PASSED_ON = re.compile(r"([a-z]+)@(\d{1,10})\+(\d{1,6}\.\d)")
 
 
 @dataclass(frozen=True)

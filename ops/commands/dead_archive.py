@@ -5,11 +5,11 @@ from collections import Counter
 import typer
 
 from ops.audit import Operation, new_operation
+from ops.changes import Change
 from ops.console import confirm, note
 from ops.errors import Exit, OpsError
 from ops.options import Note, Yes
 from ops.selection import Selection, selecting
-from ops.store import Change
 from ops.world import World
 from shared.cases import ARCHIVED, OPEN
 from shared.firestore import Fields

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ops.commands.dead_groups import lines_of
-from ops.console import console
+from ops.console import console, harmless
 from ops.durations import duration
 from ops.groups import grouped
 from ops.selection import Selection
@@ -54,4 +54,5 @@ def _view(world: World) -> Text:
     counts = Counter(case.status for case in cases)
     total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no dead letters"
     groups = grouped(filter(Selection().takes, cases))
-    return Text("\n".join([f"{time.strftime('%H:%M:%S')}  {total}", *lines_of(groups)]))
+    lines = [f"{time.strftime('%H:%M:%S')}  {total}", *lines_of(groups)]
+    return Text(harmless("\n".join(lines)))
