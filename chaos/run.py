@@ -46,6 +46,7 @@ async def run(plan: Plan, folder: Path, console: Console) -> Figures:
     places = Places(state=folder / "state", logs=folder / "logs", http=free_port())
     (folder / "state").mkdir()
     os.environ["FIRESTORE_EMULATOR_HOST"] = f"{HOST}:{places.firestore}"
+    os.environ["PUBSUB_EMULATOR_HOST"] = f"{HOST}:{places.pubsub}"
     with both(places) if plan.official else nullcontext():
         return await _run(plan, places, console)
 
@@ -63,7 +64,7 @@ async def _run(plan: Plan, places: Places, console: Console) -> Figures:
         settling = partial(settled, cloud, watch, load.asked, official=official)
         first_look = await _look(settling(replayed=False), places, watch, console)
         first = check(load.asked, first_look)
-        await asyncio.to_thread(replay, list(first_look.cases.values()), places)
+        await asyncio.to_thread(replay, PROJECT)
         second_look = await _look(settling(replayed=True), places, watch, console)
         second = check_replayed(load.asked, second_look, first)
         following.cancel()

@@ -12,7 +12,7 @@ from ingest_fn.ingest import STEP, Services, ingest
 from ingest_fn.settings import Settings
 from shared import clients, logs
 from shared.chat import Chat
-from shared.cloudevent import Message
+from shared.cloudevent import Message, is_whole
 from shared.conversations import Conversations
 from shared.dead_letters import unknown_id
 from shared.deadline import Deadline
@@ -71,6 +71,9 @@ class Door:
         deadline = Deadline(self.seconds)
         lowered = {name.lower(): value for name, value in headers.items()}
         with logs.context(step=STEP):
+            if not is_whole(headers, body):
+                logs.warning("Cut off on the way; Chat will send it again")
+                return AGAIN
             try:
                 self._services.verifier.check(lowered.get("authorization"))
                 ingest(body, _trace(lowered), self._services, deadline)

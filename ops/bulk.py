@@ -4,7 +4,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from ops.case import Case
 from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
@@ -12,15 +12,15 @@ from ops.world import World
 from shared.cases import count
 from shared.errors import StepError
 
-#: Seconds between two looks at what has become of the replayed questions.
-LOOK_EVERY = 2.0
+#: Between two looks at what has become of the replayed questions.
+LOOK_EVERY = timedelta(seconds=2)
+#: The functions note their own time.
+CLOCKS_DIFFER = timedelta(seconds=30)
 #: One that comes back may be bad luck: only so many stop a replay.
 LEAST_RETURNED = 3
 #: So many in a row that Pub/Sub does not take: neither will it take the others.
 MOST_REFUSED = 3
 ANSWERED, RETURNED, UNDER_WAY = "answered", "came back", "under way"
-#: The fields that tell what has become of a replayed question.
-_ENDS = ["answered_at", "returned"]
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Ends:
     stop_at: float
     _returned_before: dict[str, int] = field(default_factory=dict)
     _ends: dict[str, str] = field(default_factory=dict)
-    _looked: float = 0.0
+    _looked: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def add(self, case: Case) -> None:
         """A case has just been replayed."""
@@ -41,15 +41,17 @@ class Ends:
 
     def look(self) -> None:
         """See what has become of those under way, if it is time to."""
-        waiting = self.under_way
-        if not waiting or time.monotonic() - self._looked < LOOK_EVERY:
+        now = datetime.now(UTC)
+        if not self.under_way or now - self._looked < LOOK_EVERY:
             return
-        for case_id, fields in self.world.store.several(waiting, _ENDS).items():
+        for case_id, fields in self.world.store.changed_since(self._looked - CLOCKS_DIFFER).items():
+            if self._ends.get(case_id) != UNDER_WAY:
+                continue
             if isinstance(fields.get("answered_at"), datetime):
                 self._ends[case_id] = ANSWERED
             elif count(fields, "returned") > self._returned_before[case_id]:
                 self._ends[case_id] = RETURNED
-        self._looked = time.monotonic()
+        self._looked = now
 
     def settle(self, cases: Iterable[Case]) -> None:
         """Ask the questions' own records about those whose case does not tell, and note it there."""
@@ -119,7 +121,7 @@ class Run:
         """Wait until all that was replayed has ended, at most `seconds`."""
         until = time.monotonic() + seconds
         while self.ends.under_way and time.monotonic() < until:
-            time.sleep(min(LOOK_EVERY / 4, max(0.0, until - time.monotonic())))
+            time.sleep(min(LOOK_EVERY.total_seconds() / 4, max(0.0, until - time.monotonic())))
             self._look()
         self.ends.settle(result.case for result in self.results)
         self.on_look(self.ends)

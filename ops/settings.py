@@ -26,7 +26,7 @@ class Settings(BaseSettings):
     google_cloud_project: str = Field(default="", description="Project of the bot")
     firestore_database: str = Field(default="(default)", min_length=1, description="Firestore database id")
     name_prefix: str = Field(
-        default="", pattern=r"^([a-z][a-z0-9-]*)?$", description="What Terraform put before every name"
+        default="", pattern=r"^([a-z][a-z0-9]*)?$", description="Terraform's name_prefix"
     )
     stale_hours: Hours = Field(default=24, description="Questions older than this are not replayed")
     dead_letter_topic: str = Field(default="dead-letters", pattern=TOPIC)
@@ -39,8 +39,8 @@ class Settings(BaseSettings):
         return timedelta(hours=self.stale_hours)
 
     def named(self, name: str) -> str:
-        """The full name of a topic or subscription of this deployment."""
-        return f"{self.name_prefix}{name}"
+        """The full name of a topic, subscription or function of this deployment."""
+        return f"{self.name_prefix}-{name}" if self.name_prefix else name
 
 
 def chosen(given: Mapping[str, str]) -> Settings:
