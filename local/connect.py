@@ -10,7 +10,7 @@ from local.places import HOST, PROJECT, Places
 
 #: The identity that pushes carry; production verifies it before a function sees the request.
 PUSH_IDENTITY = f"pubsub-push@{PROJECT}.iam.gserviceaccount.com"
-
+#: How long a message that failed waits, at least and at most; twice as long after each failure.
 BACKOFF = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 30}}
 
 
