@@ -1,8 +1,8 @@
 """How many calls of each service does a question take? (`python -m bench.calls`)
 
-Asks questions on the local cloud, each with one follow-up, and counts the calls that the services have had and
-the tokens that the functions have logged. Printed is the mean of a first question and of a follow-up: what the
-costs in docs/deploy.md are computed from.
+Asks questions on the local cloud, each with one follow-up, and counts the calls that the services have had
+and the tokens that the functions have logged. Printed is the mean of a first question and of a follow-up:
+what the costs in docs/deploy.md are computed from.
 """
 
 import asyncio
