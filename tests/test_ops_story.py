@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 #: Of those that the model refuses for good a step of ours parks the message; when the model is down, Pub/Sub
 #: forwards it, after as many attempts as it takes.
-FORWARDED, PARKED, CANARY = 40, 160, 5
+FORWARDED, PARKED, CANARY = 25, 175, 5
 TOPICS = ("How do I configure the VPN?", "How do I reset my password?", "What is MFA?", "How do I print?")
 PATIENCE = 240.0
 
@@ -38,7 +38,7 @@ def until(true: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end, f"{what}: not within {PATIENCE:.0f} s"
-        time.sleep(0.2)
+        time.sleep(0.5)
 
 
 def environment(stack: Stack) -> dict[str, str]:
@@ -57,8 +57,9 @@ def ops(stack: Stack, *arguments: str) -> Ran:
 
 
 def cases(stack: Stack) -> list[dict[str, Any]]:
-    """All cases."""
-    return [each.to_dict() or {} for each in stack.firestore.collection(COLLECTION).stream()]
+    """What has become of all cases."""
+    ends = stack.firestore.collection(COLLECTION).select(["told", "replays", "returned", "answered_at"])
+    return [each.to_dict() or {} for each in ends.stream()]
 
 
 def ask(stack: Stack, count: int) -> list[dict[str, Any]]:
@@ -86,14 +87,17 @@ def test_every_apology_becomes_one_answer(stack: Stack) -> None:
     total = len(asked)
 
     groups = ops(stack, "dead", "groups", "--json").json
-    assert [(each["count"], each["step"], each["reason"]) for each in groups] == [
-        (PARKED, "answer", "gemini_blocked"),
-        (FORWARDED, "answer", "gemini_unavailable"),
-    ]
+    counts: Counter[tuple[str, str]] = Counter()
+    for each in groups:  # an error that could not be recorded makes a group of its own
+        counts[each["step"], each["reason"]] += each["count"]
+    assert counts == {("answer", "gemini_blocked"): PARKED, ("answer", "gemini_unavailable"): FORWARDED}, (
+        groups
+    )
+    assert groups[0]["count"] > PARKED / 2
 
     stack.faults.switch_off()
     canary = ops(
-        stack, "dead", "replay", "--group", groups[1]["group"], "--limit", str(CANARY), "--yes", "--json",
+        stack, "dead", "replay", "--group", groups[0]["group"], "--limit", str(CANARY), "--yes", "--json",
         "--reason", "canary after the quota was raised",
     )  # fmt: skip
     assert [each["end"] for each in canary.json["messages"]] == ["answered"] * CANARY, canary.err
