@@ -124,6 +124,7 @@ def generation_breaks(stack: Stack) -> list[dict[str, Any]]:
     stack.faults.switch_on("gemini-blocked")
     asked += ask(stack, PARKED)
     until(lambda: sum(each["told"] for each in cases(stack)) == len(asked), "every asker is told")
+    until(lambda: stack.cloud.idle, "nothing is delivered again, and answered by itself, after the fix")
     for thread, messages in of_the_bot(stack).items():
         assert len(messages) == 1, thread
         assert "TW-" in messages[0]["text"]
