@@ -64,13 +64,15 @@ def ran(*arguments: str, world: World | None = None) -> Ran:
     return Ran(int(told.code), result.stdout, f"{result.stderr}{told}\n")
 
 
-def started(*arguments: str, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
+def started(
+    *arguments: str, environment: Mapping[str, str] | None = None, stdin: int = subprocess.DEVNULL
+) -> "subprocess.Popen[str]":
     """The same in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "ops", *arguments],
         cwd=ROOT,
         env={**os.environ, **(environment or {})},
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

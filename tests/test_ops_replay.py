@@ -21,8 +21,7 @@ TOPICS = {"ingest": "questions", "reformulate": "queries", "retrieve": "findings
 @pytest.mark.parametrize("sender", TOPICS)
 def test_it_goes_to_the_step_it_came_from_with_all_it_had(desk: Desk, inbox: Any, sender: str) -> None:
     taken = inbox(TOPICS[sender])
-    marks = {"dead-letter-reason": "gemini_blocked", "way": "ingest@1764500581+0.2"}
-    kept = letter(None, sender=sender, **marks)
+    kept = letter(sender=sender, parked="gemini_blocked", way="ingest@1764500581+0.2")
     desk.stored(kept)
 
     run = ran("dead", "replay", reference(kept.question_id), *QUICK)

@@ -51,7 +51,7 @@ def dead_edit(
     \b
     Examples:
       python -m ops dead edit TW-1A2B3C4D --set question.language=en
-      python -m ops dead edit TW-1A2B3C4D --set search_query="How do I configure the VPN?"
+      python -m ops dead edit TW-1A2B3C4D --set search_query="VPN on a Mac"
     """
     world: World = context.obj
     case = world.store.find(name)

@@ -41,7 +41,7 @@ def lines_of(groups: list[Group]) -> Iterator[str]:
     for group in groups:
         case = group.example
         yield f"{group.id}  {group.count:>6} × {one_line(case.step, 11) or '–'}  {one_line(case.reason, 40)}"
-        yield f"          {one_line(case.cause, 70)}"
+        yield f"          {one_line(case.cause, 70) if case.error else '(no error is recorded)'}"
         yield (
             f"          first {_ago(group.first_at)} ago, last {_ago(group.last_at)} ago; "
             f"for example {case.reference}"
