@@ -6,7 +6,6 @@ file replaces the one that was imported from the same URI. One operation at a ti
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import PurePosixPath
 from typing import Any
 
 import grpc
@@ -16,9 +15,10 @@ from google.rpc import status_pb2
 from local.grpc_server import Context, Unary, unary
 from local.pubsub.paging import page
 from local.rag import protos
-from local.rag.corpora import Corpora, Corpus, File
+from local.rag.corpora import Corpora, Corpus
 from local.rag.errors import CORPUS, FILE, LOCATION, Refusal, invalid, unknown, unserved
 from local.rag.operations import Operations
+from local.rag.resources import DEFAULT_MODEL, corpus_message, file_message, name_of
 from local.storage.objects import Objects, StoredObject
 
 SERVICE = "google.cloud.aiplatform.v1.VertexRagDataService"
@@ -28,8 +28,6 @@ MOST_URIS = 25
 KINDS = (".md", ".txt")
 #: Seconds that each file takes: the real engine takes longer, and nobody may rely on its being done at once.
 A_FILE_TAKES = 0.01
-#: The embedding model of a corpus that names none.
-DEFAULT_MODEL = "text-embedding-005"
 
 
 class RagData:
@@ -72,24 +70,24 @@ class RagData:
         corpus = self._corpora.create(*names)
 
         async def work() -> Any:
-            return _corpus_message(corpus)
+            return corpus_message(corpus)
 
-        return self._begin(_name(corpus), "CreateRagCorpusOperationMetadata", work)
+        return self._begin(name_of(corpus), "CreateRagCorpusOperationMetadata", work)
 
     async def _get(self, request: Any) -> Any:
-        return _corpus_message(self._corpus(request.name))
+        return corpus_message(self._corpus(request.name))
 
     async def _list(self, request: Any) -> Any:
         corpora = {each.id: each for each in self._corpora.of(_checked_location(request.parent))}
         shown, token = page(corpora, request)
-        found = [_corpus_message(corpora[each]) for each in shown]
+        found = [corpus_message(corpora[each]) for each in shown]
         return protos.CLASSES["ListRagCorporaResponse"](rag_corpora=found, next_page_token=token)
 
     async def _list_files(self, request: Any) -> Any:
         corpus = self._corpus(request.parent)
         files = {each.id: each for each in self._corpora.files(corpus.id)}
         shown, token = page(files, request)
-        found = [_file_message(files[each], request.parent) for each in shown]
+        found = [file_message(files[each], request.parent) for each in shown]
         return protos.CLASSES["ListRagFilesResponse"](rag_files=found, next_page_token=token)
 
     async def _delete_file(self, request: Any) -> Any:
@@ -159,7 +157,8 @@ class RagData:
         if running := self._operations.running(corpus):
             raise Refusal(
                 grpc.StatusCode.FAILED_PRECONDITION,
-                f'There are other operations running on the RagCorpus "{corpus}". Operation IDs are: {running}.',
+                f'There are other operations running on the RagCorpus "{corpus}". '
+                f"Operation IDs are: {running}.",
             )
 
 
@@ -191,32 +190,3 @@ def _text(uri: str, stored: StoredObject | None) -> str:
         return stored.content.decode("utf-8")
     except UnicodeDecodeError:
         raise invalid(f"{uri} is not UTF-8") from None
-
-
-def _name(corpus: Corpus) -> str:
-    return f"{corpus.parent}/ragCorpora/{corpus.id}"
-
-
-def _corpus_message(corpus: Corpus) -> Any:
-    message = protos.RagCorpus(
-        name=_name(corpus), display_name=corpus.display_name, description=corpus.description
-    )
-    message.create_time.FromMicroseconds(corpus.created)
-    message.update_time.FromMicroseconds(corpus.created)
-    message.corpus_status.state = protos.ACTIVE_CORPUS
-    message.vector_db_config.rag_managed_db.SetInParent()
-    model = message.vector_db_config.rag_embedding_model_config.vertex_prediction_endpoint
-    model.endpoint = corpus.model or f"{corpus.parent}/publishers/google/models/{DEFAULT_MODEL}"
-    return message
-
-
-def _file_message(file: File, corpus: str) -> Any:
-    message = protos.RagFile(
-        name=f"{corpus}/ragFiles/{file.id}",
-        display_name=PurePosixPath(file.uri).name,
-        gcs_source=protos.GcsSource(uris=[file.uri]),
-    )
-    message.create_time.FromMicroseconds(file.created)
-    message.update_time.FromMicroseconds(file.updated)
-    message.file_status.state = protos.ACTIVE_FILE
-    return message

@@ -142,7 +142,7 @@ def _classes() -> dict[str, Any]:
                 type_name=named,
                 label=3 if in_a_list else 1,
             )
-    pool = descriptor_pool.Default()  # type: ignore[no-untyped-call]
+    pool = descriptor_pool.Default()
     pool.Add(file)
     return {
         name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))

@@ -1,7 +1,7 @@
 """Cloud Storage's JSON API as google-cloud-storage sends it with STORAGE_EMULATOR_HOST.
 
-Buckets are made and got; objects are uploaded at once (up to 8 MiB, as the SDK does), listed, got and deleted.
-Everything else answers 501. No function of the bot calls it, so it has no faults of its own.
+Buckets are made and got; objects are uploaded (up to 8 MiB: the SDK sends those at once), listed, got and
+deleted. Everything else answers 501. No function of the bot calls it, so it has no faults of its own.
 """
 
 import json
@@ -165,13 +165,8 @@ def _two_parts(content_type: str, body: bytes) -> tuple[dict[str, Any], bytes]:
     parts = body.split(b"--" + boundary.encode()) if boundary else []
     if header.get_content_type() != "multipart/related" or len(parts) != 4:
         raise _Refusal(400, "INVALID_ARGUMENT", "multipart/related with two parts is needed")
-    heads, contents = zip(
-        *(part.removeprefix(b"\r\n").split(b"\r\n\r\n", 1) for part in parts[1:3]), strict=True
-    )
-    kind = Message()
-    kind["Content-Type"] = heads[0].decode("latin-1").partition(":")[2].strip()
-    about, content = (each.removesuffix(b"\r\n") for each in contents)
-    return _json(about, kind.get_content_type()), content
+    about, content = (part.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n") for part in parts[1:3])
+    return _json(about, "application/json"), content
 
 
 def _bucket_resource(name: str) -> dict[str, Any]:

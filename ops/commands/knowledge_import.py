@@ -1,0 +1,103 @@
+"""`knowledge import`: fill a corpus, or bring it up to date."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from ops.audit import new_operation
+from ops.bucket import Bucket
+from ops.console import confirm, note, notes, one_line
+from ops.errors import Exit, OpsError
+from ops.knowledge import UNEXPLAINED, Import, Outcome, find
+from ops.knowledge_audit import audited
+from ops.options import AsLocation, Note, Yes
+from ops.world import World
+
+#: How many files are named where there may be thousands.
+NAMED = 10
+COUNTED = ("uploaded", "imported", "unchanged", "replaced", "deleted", "failed")
+
+
+def knowledge_import(
+    context: typer.Context,
+    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Its display name or resource name.")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A folder, or gs://bucket/prefix.")],
+    bucket: Annotated[
+        str | None,
+        typer.Option(metavar="gs://…", help="Where a folder's files are kept.", show_default=False),
+    ] = None,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete from the corpus what is gone from the source.")
+    ] = False,
+    location: AsLocation = None,
+    why: Note = "",
+    yes: Yes = False,
+) -> None:
+    """Fill a corpus, or bring it up to date.
+
+    Only what is new or has changed is uploaded and imported: run it as often as you like. Files that are gone
+    from the source are listed; --delete removes them from the corpus, and a folder's from the bucket too.
+
+    \b
+    Examples:
+      python -m ops knowledge import it-support gs://my-articles/it
+      python -m ops knowledge import it-support ./articles --bucket gs://my-articles/it
+      python -m ops knowledge import it-support ./articles --bucket gs://my-articles/it --delete
+    """
+    world: World = context.obj
+    in_bucket = source.startswith("gs://")
+    if in_bucket and bucket:
+        raise OpsError("--bucket is for a folder: SOURCE is a bucket already.", Exit.INVALID)
+    if not in_bucket and not bucket:
+        raise OpsError(
+            "RAG Engine reads a folder's files from a bucket, and links name them by it: add "
+            "--bucket gs://BUCKET/PREFIX.",
+            Exit.INVALID,
+        )
+    place = Bucket(world.storage, source if in_bucket else bucket or "")
+    there, found = find(world, corpus, location or world.settings.rag_location)
+    work = Import(there, found, place, None if in_bucket else Path(source))
+    operation = new_operation("knowledge-import", world.settings.operator, why)
+    with audited(world, operation, f"{found.name} {source} {bucket or ''}".strip()) as counts:
+        outcome = _run(work)
+        counts.update(outcome.counts)
+        if delete and outcome.gone:
+            _name(f"{len(outcome.gone)} files are gone from {source}", [file.uri for file in outcome.gone])
+            confirm(f"Delete these {len(outcome.gone)} files from {found.display_name}?", yes=yes)
+            counts["deleted"] += work.delete_gone()
+    _tell(outcome, counts, deleted=delete)
+    if outcome.failed or counts["failed"]:
+        raise typer.Exit(Exit.FAILED)
+
+
+def _run(work: Import) -> Outcome:
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=notes) as progress:
+        bar = progress.add_task("looking", total=1.0)
+        return work.run(lambda what, share: progress.update(bar, description=what, completed=share))
+
+
+def _tell(outcome: Outcome, counts: Counter[str], *, deleted: bool) -> None:
+    note(", ".join(f"{counts[name]} {name}" for name in COUNTED if counts[name]) or "Nothing to do.")
+    if outcome.left_out:
+        _name("Left out", [f"{name}: {why}" for name, why in outcome.left_out.items()])
+    if outcome.gone and not deleted:
+        _name("Gone from the source (--delete removes them)", [file.uri for file in outcome.gone])
+    if outcome.failed:
+        _name("Failed", outcome.failed)
+    if any(UNEXPLAINED in each for each in outcome.failed):
+        note(
+            "May RAG Engine read the bucket? It needs roles/storage.objectViewer on it, for "
+            "service-PROJECT_NUMBER@gcp-sa-vertex-rag.iam.gserviceaccount.com."
+        )
+
+
+def _name(heading: str, lines: list[str]) -> None:
+    note(f"{heading}:")
+    for line in lines[:NAMED]:
+        note(f"  {one_line(line, 200)}")
+    if len(lines) > NAMED:
+        note(f"  and {len(lines) - NAMED} more")
