@@ -72,7 +72,7 @@ class Import:
             raise OpsError(f"There is nothing to import in {self._bucket.uri}.", Exit.NOT_FOUND)
         before = self._below()
         stale = [uri for uri, each in sorted(wanted.items()) if _is_stale(each, before.get(uri, []))]
-        on_progress("importing", 0.0)
+        on_progress("importing", 0.0 if stale else 1.0)
         done = self._corpora.import_files(
             self._corpus.name, stale, lambda share: on_progress("importing", share)
         )
@@ -82,7 +82,9 @@ class Import:
         self._check(stale, after, done)
         after = self._without_old(after)
         known = {*wanted, *(f"{self._bucket.uri}/{name}" for name in self._outcome.left_out)}
-        self._outcome.gone = [file for uri, files in after.items() if uri not in known for file in files]
+        self._outcome.gone = [
+            file for uri, files in sorted(after.items()) if uri not in known for file in files
+        ]
         return self._outcome
 
     def delete_gone(self) -> int:
@@ -119,7 +121,7 @@ class Import:
         return found
 
     def _check(self, asked: Iterable[str], after: Mapping[str, list[SourceFile]], done: Imported) -> None:
-        """Note what cannot be searched: without access to a bucket, the service imports nothing, and is silent."""
+        """Note what cannot be searched now: the service is silent about a bucket that it may not read."""
         missing: dict[str, str] = {}
         for uri in asked:
             files = after.get(uri, [])

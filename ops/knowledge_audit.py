@@ -21,7 +21,7 @@ def audited(world: World, operation: Operation, selection: str) -> Iterator[Coun
     written = _written(lambda: world.audit.begin(operation, selection), world.where)
     yield counts
     if written:
-        _written(lambda: world.audit.finish(operation, counts), world.where)
+        _written(lambda: world.audit.finish(operation, +counts), world.where)
 
 
 def _written(write: Callable[[], None], where: str) -> bool:

@@ -141,7 +141,8 @@ class Corpora:
         for row in self._database.execute("SELECT * FROM corpora"):
             self._corpora[row[0]] = Corpus(*row)
             self.indexes[row[0]] = Index([])
-        self._corpora[LOCAL] = Corpus(LOCAL, "", LOCAL, "The articles in knowledge/", "", 0)
+        oldest = min((article.changed for article in self._articles), default=0)
+        self._corpora[LOCAL] = Corpus(LOCAL, "", LOCAL, "The articles in knowledge/", "", oldest)
         for row in self._database.execute("SELECT * FROM files").fetchall():
             self._files[row[0]] = File(*row)
         self._files |= {file.id: file for file in self._of_the_folder()}

@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS objects (
     name TEXT NOT NULL,
     content BLOB NOT NULL,
     content_type TEXT NOT NULL,
-    updated INTEGER NOT NULL,  -- microseconds since 1970; the generation, too
+    updated INTEGER NOT NULL,  -- microseconds since 1970
     PRIMARY KEY (bucket, name)
 );
 """
@@ -37,6 +37,11 @@ class StoredObject:
     def uri(self) -> str:
         """`gs://bucket/name`."""
         return f"gs://{self.bucket}/{self.name}"
+
+    @property
+    def generation(self) -> str:
+        """Another number for each version of an object."""
+        return str(self.updated)
 
     @property
     def md5(self) -> str:
@@ -94,10 +99,9 @@ class Objects:
         row = self._database.execute(query, (bucket, name)).fetchone()
         return None if row is None else StoredObject(*row)
 
-    def delete(self, bucket: str, name: str) -> bool:
-        """Delete an object; False when there is none."""
-        done = self._database.execute("DELETE FROM objects WHERE bucket = ? AND name = ?", (bucket, name))
-        return done.rowcount > 0
+    def delete(self, bucket: str, name: str) -> None:
+        """Delete an object."""
+        self._database.execute("DELETE FROM objects WHERE bucket = ? AND name = ?", (bucket, name))
 
     def named(self, bucket: str, prefix: str) -> Iterator[StoredObject]:
         """The objects whose names begin with `prefix`, ordered by name."""

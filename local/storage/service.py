@@ -22,6 +22,7 @@ from local.storage.objects import Objects, StoredObject
 
 #: Objects on a page of a list, as the API has it.
 MOST_ON_A_PAGE = 1000
+EVERY_METHOD = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 #: Names of buckets (cloud.google.com/storage/docs/buckets#naming), without the ones with dots.
 _BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]")
 #: Query parameters that change nothing here; another one asks for what is not served.
@@ -64,7 +65,10 @@ class Storage:
             Route(f"/upload{bucket}/o", _refusing(self._upload), methods=["POST"]),
             Route(name, _refusing(self._object), methods=["GET"]),
             Route(name, _refusing(self._delete), methods=["DELETE"]),
-            *(Route(f"{root}/{{path:path}}", _refusing(_unserved)) for root in ("/storage", "/upload")),
+            *(
+                Route(f"{root}/{{path:path}}", _refusing(_unserved), methods=EVERY_METHOD)
+                for root in ("/storage", "/upload")
+            ),
         ]
 
     async def _make_bucket(self, request: Request) -> Response:
@@ -79,7 +83,7 @@ class Storage:
         return JSONResponse(_bucket_resource(self._checked_bucket(request)))
 
     async def _list(self, request: Request) -> Response:
-        bucket = self._checked_bucket(request, served=frozenset({"prefix", "maxResults", "pageToken"}))
+        bucket = self._checked_bucket(request, frozenset({"prefix", "maxResults", "pageToken"}))
         query = request.query_params
         after = query.get("pageToken", "")
         found = [each for each in self.objects.named(bucket, query.get("prefix", "")) if each.name > after]
@@ -92,28 +96,30 @@ class Storage:
         bucket = self._checked_bucket(request)
         if request.query_params.get("uploadType") != "multipart":
             raise _Refusal(501, "UNIMPLEMENTED", "only objects up to 8 MiB, sent at once, are served here")
-        about, content = _two_parts(request.headers.get("content-type", ""), await request.body())
+        about, content, kind = _two_parts(request.headers.get("content-type", ""), await request.body())
         name = about.get("name") or request.query_params.get("name")
         if not name:
             raise _Refusal(400, "INVALID_ARGUMENT", "the object has no name")
-        content_type = about.get("contentType", "application/octet-stream")
-        new = StoredObject(bucket, name, content, content_type, 0)
+        kind = about.get("contentType", kind)
+        new = StoredObject(bucket, name, content, kind, 0)
         if about.get("crc32c", new.crc32c) != new.crc32c or about.get("md5Hash", new.md5) != new.md5:
             raise _Refusal(400, "INVALID_ARGUMENT", "the content does not have the checksum that was sent")
-        return JSONResponse(_resource(self.objects.put(bucket, name, content, content_type)))
+        return JSONResponse(_resource(self.objects.put(bucket, name, content, kind)))
 
     async def _object(self, request: Request) -> Response:
-        bucket = self._checked_bucket(request)
-        found = self.objects.get(bucket, request.path_params["name"])
-        if found is None:
-            raise _no_object(request)
-        return JSONResponse(_resource(found))
+        return JSONResponse(_resource(self._checked_object(request)))
 
     async def _delete(self, request: Request) -> Response:
-        bucket = self._checked_bucket(request)
-        if not self.objects.delete(bucket, request.path_params["name"]):
-            raise _no_object(request)
+        found = self._checked_object(request)
+        self.objects.delete(found.bucket, found.name)
         return Response(status_code=204)
+
+    def _checked_object(self, request: Request) -> StoredObject:
+        bucket, name = self._checked_bucket(request, frozenset({"generation"})), request.path_params["name"]
+        found = self.objects.get(bucket, name)
+        if found is None or request.query_params.get("generation", found.generation) != found.generation:
+            raise _Refusal(404, "NOT_FOUND", f"No such object: {bucket}/{name}")
+        return found
 
     def _checked_bucket(self, request: Request, served: frozenset[str] = frozenset()) -> str:
         asked = set(request.query_params) - _IGNORED - served
@@ -139,11 +145,6 @@ async def _unserved(request: Request) -> Response:
     raise _Refusal(501, "UNIMPLEMENTED", f"{request.method} {request.url.path} is not served here")
 
 
-def _no_object(request: Request) -> _Refusal:
-    name = f"{request.path_params['bucket']}/{request.path_params['name']}"
-    return _Refusal(404, "NOT_FOUND", f"No such object: {name}")
-
-
 def _json(body: bytes, content_type: str) -> dict[str, Any]:
     # A web page that a person has open cannot send this content type here unasked.
     if not content_type.startswith("application/json"):
@@ -157,16 +158,22 @@ def _json(body: bytes, content_type: str) -> dict[str, Any]:
     return value
 
 
-def _two_parts(content_type: str, body: bytes) -> tuple[dict[str, Any], bytes]:
-    """What is sent about the object, and its content, from a multipart/related body."""
+def _two_parts(content_type: str, body: bytes) -> tuple[dict[str, Any], bytes, str]:
+    """What is sent about the object, its content and the content's type, from a multipart/related body."""
     header = Message()
     header["Content-Type"] = content_type
     boundary = header.get_boundary("")
     parts = body.split(b"--" + boundary.encode()) if boundary else []
     if header.get_content_type() != "multipart/related" or len(parts) != 4:
         raise _Refusal(400, "INVALID_ARGUMENT", "multipart/related with two parts is needed")
-    about, content = (part.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n") for part in parts[1:3])
-    return _json(about, "application/json"), content
+    (_, about), (heads, content) = (_head_and_body(part) for part in parts[1:3])
+    kind = re.search(rb"content-type:\s*(\S+)", heads, re.IGNORECASE)
+    return _json(about, "application/json"), content, kind[1].decode() if kind else "application/octet-stream"
+
+
+def _head_and_body(part: bytes) -> tuple[bytes, bytes]:
+    head, _, body = part.partition(b"\r\n\r\n")
+    return head, body.removesuffix(b"\r\n")
 
 
 def _bucket_resource(name: str) -> dict[str, Any]:
@@ -180,7 +187,7 @@ def _resource(stored: StoredObject) -> dict[str, Any]:
         "id": f"{stored.bucket}/{stored.name}/{stored.updated}",
         "bucket": stored.bucket,
         "name": stored.name,
-        "generation": str(stored.updated),
+        "generation": stored.generation,
         "metageneration": "1",
         "contentType": stored.content_type,
         "size": str(len(stored.content)),
