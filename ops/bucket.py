@@ -97,7 +97,7 @@ class Bucket:
                 service="storage",
                 deadline=Deadline(WITHIN),
                 timeout=TIMEOUT,
-                attempts=8,
+                attempts=6,
                 answers=answers,
             )
 

@@ -166,7 +166,7 @@ class Corpora:
             Exit.STOPPED,
         )
 
-    def _call(self, method: Any, request: dict[str, Any], attempts: int = 8) -> Any:
+    def _call(self, method: Any, request: dict[str, Any], attempts: int = 6) -> Any:
         with explaining_rag(self._parent):
             return call(
                 lambda timeout: method(request, retry=None, timeout=timeout),

@@ -110,16 +110,17 @@ class Corpora:
         return sorted(found, key=lambda file: (file.uri, file.created))
 
     def put(self, corpus_id: str, uri: str, text: str) -> bool:
-        """Have a corpus hold this text for the URI; False when it does already. `index` makes it found."""
-        before = next((file for file in self.files(corpus_id) if file.uri == uri), None)
+        """Have a corpus hold this text for the URI; False when its newest file does already.
+
+        An older file of the URI stays: whoever imports has to delete it. `index` makes the new one found.
+        """
+        before = self._newest(corpus_id, uri)
         if before is not None and before.text == text:
             return False
         now = _now()
-        new = File(f"{now}", corpus_id, uri, text, now, now)
-        if before is not None:
-            new = replace(new, id=before.id, created=before.created)
-        row = (new.id, corpus_id, uri, text, new.created, now)
-        self._database.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", row)
+        new = File(str(now), corpus_id, uri, text, now, now)
+        row = (new.id, corpus_id, uri, text, now, now)
+        self._database.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", row)
         self._files[new.id] = new
         return True
 
@@ -135,7 +136,12 @@ class Corpora:
 
     def article(self, uri: str) -> str | None:
         """The text that the corpus `local` holds for a URI, or None."""
-        return next((file.text for file in self.files(LOCAL) if file.uri == uri), None)
+        file = self._newest(LOCAL, uri)
+        return file.text if file else None
+
+    def _newest(self, corpus_id: str, uri: str) -> File | None:
+        files = (file for file in self._files.values() if file.corpus == corpus_id and file.uri == uri)
+        return max(files, key=lambda file: file.updated, default=None)
 
     def _load(self) -> None:
         for row in self._database.execute("SELECT * FROM corpora"):
@@ -151,16 +157,13 @@ class Corpora:
 
     def _of_the_folder(self) -> Iterator[File]:
         """The folder's articles, but for those of which a newer version was imported."""
-        imported = {file.uri: file for file in self.files(LOCAL)}
         for article in self._articles:
-            before = imported.get(article.uri)
-            if before is not None and before.updated >= article.changed:
-                continue
-            if before is not None:
+            while (before := self._newest(LOCAL, article.uri)) and before.updated < article.changed:
                 self.delete(before.id)
-            # The same at every start, and none that `put` gives.
-            file_id = str(zlib.crc32(article.uri.encode()))
-            yield File(file_id, LOCAL, article.uri, article.markdown, article.changed, article.changed)
+            if before is None:
+                # The same at every start, and none that `put` gives.
+                file_id, changed = str(zlib.crc32(article.uri.encode())), article.changed
+                yield File(file_id, LOCAL, article.uri, article.markdown, changed, changed)
 
 
 _latest = 0

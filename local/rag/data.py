@@ -1,7 +1,8 @@
 """RAG Engine's data over gRPC: `VertexRagDataService`, as far as `python -m ops knowledge` calls it.
 
-Imports come from the Cloud Storage beside it, and take Markdown and plain text; other files fail. A changed
-file replaces the one that was imported from the same URI. One operation at a time changes a corpus.
+Imports come from the Cloud Storage beside it, and take Markdown and plain text; other files fail. What
+becomes of the old version of a changed file is documented nowhere: here it stays beside the new one. One
+operation at a time changes a corpus.
 """
 
 import asyncio

@@ -1,6 +1,5 @@
 """`knowledge import`: fill a corpus, or bring it up to date."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +17,7 @@ from ops.world import World
 
 #: How many files are named where there may be thousands.
 NAMED = 10
-COUNTED = ("uploaded", "imported", "unchanged", "replaced", "deleted", "failed")
+COUNTED = ("uploaded", "imported", "unchanged", "replaced", "failed")
 
 
 def knowledge_import(
@@ -60,16 +59,21 @@ def knowledge_import(
     place = Bucket(world.storage, source if in_bucket else bucket or "")
     there, found = find(world, corpus, location or world.settings.rag_location)
     work = Import(there, found, place, None if in_bucket else Path(source))
-    operation = new_operation("knowledge-import", world.settings.operator, why)
-    with audited(world, operation, f"{found.name} {source} {bucket or ''}".strip()) as counts:
+    told = f"{found.name} {source} {bucket or ''}".strip()
+    with audited(world, new_operation("knowledge-import", world.settings.operator, why), told) as counts:
         outcome = _run(work)
         counts.update(outcome.counts)
-        if delete and outcome.gone:
-            _name(f"{len(outcome.gone)} files are gone from {source}", [file.uri for file in outcome.gone])
-            confirm(f"Delete these {len(outcome.gone)} files from {found.display_name}?", yes=yes)
+    _tell(outcome)
+    if outcome.gone:
+        _name(f"Gone from {source}", [file.uri for file in outcome.gone])
+    if outcome.gone and not delete:
+        note("They are still found; --delete removes them.")
+    elif outcome.gone:
+        confirm(f"Delete these {len(outcome.gone)} files from {found.display_name}?", yes=yes)
+        with audited(world, new_operation("knowledge-delete", world.settings.operator, why), told) as counts:
             counts["deleted"] += work.delete_gone()
-    _tell(outcome, counts, deleted=delete)
-    if outcome.failed or counts["failed"]:
+        note(f"{counts['deleted']} deleted")
+    if outcome.counts["failed"]:
         raise typer.Exit(Exit.FAILED)
 
 
@@ -80,12 +84,10 @@ def _run(work: Import) -> Outcome:
         return work.run(lambda what, share: progress.update(bar, description=what, completed=share))
 
 
-def _tell(outcome: Outcome, counts: Counter[str], *, deleted: bool) -> None:
-    note(", ".join(f"{counts[name]} {name}" for name in COUNTED if counts[name]) or "Nothing to do.")
+def _tell(outcome: Outcome) -> None:
+    note(", ".join(f"{outcome.counts[name]} {name}" for name in COUNTED if outcome.counts[name]))
     if outcome.left_out:
         _name("Left out", [f"{name}: {why}" for name, why in outcome.left_out.items()])
-    if outcome.gone and not deleted:
-        _name("Gone from the source (--delete removes them)", [file.uri for file in outcome.gone])
     if outcome.failed:
         _name("Failed", outcome.failed)
     if any(UNEXPLAINED in each for each in outcome.failed):
