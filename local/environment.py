@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, MutableMapping
 
 from local.pipeline import DEAD_LETTERS, FUNCTIONS
-from local.places import CORPUS, HOST, PROJECT, Places
+from local.places import CORPUS, HOST, LOCATION, PROJECT, Places
 
 ASKS_GEMINI = ("reformulate", "answer")
 #: What of a person's own environment the functions may see.
@@ -38,6 +38,9 @@ def environment_of_operators(places: Places) -> str:
         "GOOGLE_CLOUD_PROJECT": PROJECT,
         "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
         "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
+        "STORAGE_EMULATOR_HOST": places.url,
+        "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
+        "RAG_LOCATION": LOCATION,
     }
     return "".join(f"export {name}={value}\n" for name, value in variables.items())
 

@@ -10,7 +10,8 @@ from local.pipeline import FUNCTIONS
 
 HOST = "127.0.0.1"
 PROJECT = "threadwise-local"
-CORPUS = f"projects/{PROJECT}/locations/local/ragCorpora/local"
+LOCATION = "local"
+CORPUS = f"projects/{PROJECT}/locations/{LOCATION}/ragCorpora/local"
 
 
 class CannotStart(Exception):
@@ -59,7 +60,7 @@ class Places:
 
     @property
     def url(self) -> str:
-        """The page, Google Chat's API, Gemini's API and the certificates."""
+        """The page, Google Chat's API, Gemini's API, Cloud Storage's API and the certificates."""
         return f"http://{HOST}:{self.http}"
 
     def function_url(self, name: str) -> str:

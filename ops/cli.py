@@ -19,6 +19,9 @@ from ops.commands.dead_replay import dead_replay
 from ops.commands.dead_restore import dead_restore
 from ops.commands.dead_show import dead_show
 from ops.commands.dead_watch import dead_watch
+from ops.commands.knowledge_create import knowledge_create
+from ops.commands.knowledge_import import knowledge_import
+from ops.commands.knowledge_list import knowledge_list
 from ops.console import harmless
 from ops.errors import Exit, explained
 from ops.settings import chosen
@@ -35,7 +38,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help=f"Operate threadwise: see, understand and replay dead letters. {EXIT_CODES}.",
+    help=f"Operate threadwise: see, understand and replay dead letters; fill the corpus. {EXIT_CODES}.",
 )
 dead = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Dead letters: start with `groups`.")
 app.add_typer(dead, name="dead")
@@ -56,6 +59,13 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 for name, command in COMMANDS.items():
     dead.command(name)(command)
+knowledge = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="The corpus that is searched: make, fill and list it."
+)
+app.add_typer(knowledge, name="knowledge")
+knowledge.command("create")(knowledge_create)
+knowledge.command("import")(knowledge_import)
+knowledge.command("list")(knowledge_list)
 
 
 @app.callback()

@@ -8,7 +8,9 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ops.errors import Exit, OpsError
-from shared.settings import TOPIC, Hours
+from shared.settings import TOPIC, Hours, LoopbackEndpoint
+
+LOCATION = r"^[a-z][a-z0-9-]*$"
 
 
 def _user() -> str:
@@ -31,6 +33,10 @@ class Settings(BaseSettings):
     stale_hours: Hours = Field(default=24, description="Questions older than this are not replayed")
     dead_letter_topic: str = Field(default="dead-letters", pattern=TOPIC)
     dead_letter_backup: str = Field(default="dead-letters-backup", pattern=TOPIC)
+    rag_location: str = Field(
+        default="europe-west4", pattern=LOCATION, description="Region of the corpora, apart from all else"
+    )
+    rag_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for RAG Engine")
     operator: str = Field(default_factory=_user, min_length=1, description="Who works here")
 
     @property
@@ -46,7 +52,7 @@ class Settings(BaseSettings):
 def chosen(given: Mapping[str, str]) -> Settings:
     """The settings of the environment, those in `given` before them. Raises OpsError for a wrong one."""
     try:
-        return Settings.model_validate({**Settings().model_dump(), **given})
+        return Settings.model_validate(given)  # what is not given is read from the environment
     except ValidationError as error:
         faults = "; ".join(f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors())
         raise OpsError(f"A setting is wrong: {faults}", Exit.INVALID) from None

@@ -76,6 +76,15 @@ class World:
         """A `pubsub_v1.SubscriberClient`."""
         return clients.subscriber()
 
+    def rag_data(self, location: str) -> Any:
+        """A `VertexRagDataServiceClient` for the corpora of a location."""
+        return clients.rag_data(location, self.settings.rag_endpoint)
+
+    @cached_property
+    def storage(self) -> Any:
+        """A `storage.Client`."""
+        return clients.storage(self.settings.google_cloud_project)
+
 
 def refuse_mixed(environ: Mapping[str, str]) -> None:
     """Raises OpsError where cases would be read in one place, and their messages sent in another."""
