@@ -19,6 +19,7 @@ from local.faults import Faults
 from local.firestore.service import Firestore
 from local.gemini.service import Gemini
 from local.grpc_server import GrpcServer
+from local.operator.api import OperatorApi
 from local.places import HOST, Places, PortTaken
 from local.pubsub.server import PubSub
 from local.rag.index import Index
@@ -62,6 +63,7 @@ class Cloud:
         self.signer = Signer()
         self._faults = faults
         self.chat = Chat(places.file("chat.sqlite"), faults, self.signer, quotas=quotas)
+        self._operator = OperatorApi(places)
         self._gemini = Gemini(index, faults)
         self._firestore = Firestore(places.file("firestore.sqlite"))
         self._pubsub = self._new_pubsub()
@@ -96,6 +98,7 @@ class Cloud:
 
     async def stop(self) -> None:
         """Close every port and every file, the events and deliveries under way first."""
+        await self._operator.stop()
         await self.chat.stop()
         await self._pubsub.stop()
         await self._started.aclose()
@@ -141,7 +144,13 @@ class Cloud:
 
     def _routes(self) -> list[BaseRoute]:
         article = Route("/knowledge/{path:path}", self._article)
-        return [*self._gemini.routes(), *self.chat.routes(), article, *page_routes()]
+        return [
+            *self._gemini.routes(),
+            *self.chat.routes(),
+            *self._operator.routes(),
+            article,
+            *page_routes(),
+        ]
 
     async def _article(self, request: Request) -> Response:
         """An article of the knowledge base, as the sources' links name it."""
