@@ -83,11 +83,13 @@ class Desk:
         }
 
     def replay(self, wish: ReplayWish) -> Json:
-        """Begin a replay; returns its progress. Raises OpsError while another one is under way."""
+        """Begin a replay; returns its progress. Raises OpsError if nothing is chosen, or one is under way."""
         with self._starting:
             if self._latest is not None and self._latest.running:
                 raise OpsError("A replay is under way: wait for its end, or stop it.", Exit.DECLINED)
             cases, order = self._chosen(wish), self._order(wish)
+            if not cases:
+                raise OpsError("None of these is an open dead letter.", Exit.NOT_FOUND)
             self._latest = Replay(self._world, cases, order, rate=wish.rate, selected=_selected(wish))
             self._latest.start()
         return self.progress()
