@@ -1,16 +1,25 @@
 """What the operator view of the chat page asks of the small cloud: dead letters, and their replay."""
 
+import asyncio
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from google.cloud.firestore import Client
 
+from local.cloud import Cloud
+from local.connect import connect_topics
 from local.environment import clients_of, of_function
-from local.places import Places, free_port
+from local.faults import Faults
+from local.operator.replays import PATIENCE as PATIENCE_OF_STOP
+from local.places import PROJECT, Places, free_port
 from shared.cases import COLLECTION, Cases
 from shared.dead_letters import DeadLetter, reference
 from shared.deadline import Deadline
@@ -32,22 +41,28 @@ def ops(small_cloud: SmallCloud) -> Iterator[httpx.Client]:
         yield client
 
 
+def dead_letter(firestore: Any, error: str, **fields: Any) -> Question:
+    """A question that died in the step `retrieve`, as `tell` keeps it."""
+    dead = question(**fields)
+    trouble = Permanent("rag_refused", error)
+    Failures(firestore).note(dead.id, "retrieve", trouble, ["retrieve.py:7 search"], Deadline(5))
+    headers, data = push(envelope(question=dead, search_query=dead.text), "reformulate")
+    attributes = {name.lower(): value for name, value in headers.items()}
+    parked = {"dead-letter-step": "retrieve", "dead-letter-reason": "rag_refused"}
+    letter = DeadLetter.from_pull({**attributes, **parked}, data, "1")
+    failure = Failures(firestore).find(dead.id, "retrieve", Deadline(5))
+    Cases(firestore).store(letter, failure, Deadline(5))
+    return dead
+
+
 @pytest.fixture
 def die(firestore: Any) -> Iterator[Callable[..., Question]]:
-    """Make a question a dead letter of the step `retrieve`; what is made is gone after the test."""
+    """`die(error)` makes a dead letter, which is gone after the test."""
     made: list[str] = []
 
-    def store(error: str = "400 InvalidArgument", **fields: Any) -> Question:
-        dead = question(**fields)
-        trouble = Permanent("rag_refused", error)
-        Failures(firestore).note(dead.id, "retrieve", trouble, ["retrieve.py:7 search"], Deadline(5))
-        headers, data = push(envelope(question=dead, search_query=dead.text), "reformulate")
-        attributes = {name.lower(): value for name, value in headers.items()}
-        parked = {"dead-letter-step": "retrieve", "dead-letter-reason": "rag_refused"}
-        letter = DeadLetter.from_pull({**attributes, **parked}, data, "1")
-        failure = Failures(firestore).find(dead.id, "retrieve", Deadline(5))
-        Cases(firestore).store(letter, failure, Deadline(5))
-        made.append(letter.case_id)
+    def store(error: str, **fields: Any) -> Question:
+        dead = dead_letter(firestore, error, **fields)
+        made.append(document_id(dead.id))
         return dead
 
     yield store
@@ -266,7 +281,7 @@ def test_another_site_can_neither_see_nor_replay(
 
 
 def test_making_clients_leaves_the_environment_as_it_was(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = Places(state=None, logs=tmp_path, http=free_port())
     monkeypatch.setenv("PUBSUB_EMULATOR_HOST", "elsewhere:1")
@@ -281,3 +296,30 @@ def test_making_clients_leaves_the_environment_as_it_was(
     assert {name: seen[name] for name in names} == {name: function[name] for name in names}
     assert os.environ["PUBSUB_EMULATOR_HOST"] == "elsewhere:1"
     assert "FIRESTORE_EMULATOR_HOST" not in os.environ
+
+
+async def test_a_replay_under_way_does_not_keep_the_cloud_from_stopping(tmp_path: Path) -> None:
+    places = Places(state=tmp_path, logs=tmp_path, http=free_port())
+    cloud = Cloud(places, Faults(), quotas=False)
+    await cloud.start()
+    await asyncio.to_thread(connect_topics, places)
+    with clients_of(places):
+        firestore = Client(project=PROJECT)
+    for _ in range(3):
+        await asyncio.to_thread(dead_letter, firestore, "400 to stop")
+    async with httpx.AsyncClient(base_url=places.url, trust_env=False, timeout=30) as page:
+        started = await page.post("/ops/replay", json={"person": PERSON, "every": True, "rate": 0.5})
+    assert started.json()["replay"]["total"] == 3
+
+    stopping = time.monotonic()
+    await cloud.stop()
+
+    assert time.monotonic() - stopping < PATIENCE_OF_STOP
+
+
+@pytest.mark.slow
+def test_starting_the_page_does_not_wait_for_the_operators_code() -> None:
+    code = "import sys, local.cloud; print([name for name in sys.modules if name.split('.')[0] == 'ops'])"
+    command = [sys.executable, "-c", code]
+
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -101,14 +101,18 @@ function row(each, waits) {
         { class: "hint" },
         [
           each.step ?? "–",
-          `${say("attempts")}: ${each.attempts}`,
-          `${say("replays")}: ${say("cameBack", { replays: each.replays, returned: each.returned })}`,
-          `${say("asker")}: ${say(each.told ? "told" : "notTold")}`,
+          named("attempts", each.attempts),
+          named("replays", say("cameBack", { replays: each.replays, returned: each.returned })),
+          named("asker", say(each.told ? "told" : "notTold")),
           each.thread ?? each.space ?? "–",
         ].join(" · "),
       ),
     ),
   );
+}
+
+function named(key, value) {
+  return say("named", { name: say(key), value });
 }
 
 function pick(id, label) {
