@@ -19,6 +19,7 @@ from local.faults import Faults
 from local.firestore.service import Firestore
 from local.gemini.service import Gemini
 from local.grpc_server import GrpcServer
+from local.operator.api import OperatorApi
 from local.places import HOST, Places, PortTaken
 from local.pubsub.server import PubSub
 from local.rag.chunks import BUCKET
@@ -76,6 +77,7 @@ class Cloud:
         self._faults = faults
         self.chat = Chat(places.file("chat.sqlite"), faults, self.signer, quotas=quotas)
         self._gemini = Gemini(self._corpora.indexes[LOCAL], faults)
+        self._operator = OperatorApi(places)
         self._firestore = Firestore(places.file("firestore.sqlite"))
         self._pubsub = self._new_pubsub()
         self._grpc = {
@@ -112,6 +114,7 @@ class Cloud:
 
     async def stop(self) -> None:
         """Close every port and every file, the events and deliveries under way first."""
+        await self._operator.stop()
         await self.chat.stop()
         await self._pubsub.stop()
         await self._started.aclose()
@@ -161,6 +164,7 @@ class Cloud:
             *self._gemini.routes(),
             *self.chat.routes(),
             *self._storage.routes(),
+            *self._operator.routes(),
             article,
             *page_routes(),
         ]

@@ -12,12 +12,12 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 
+from local.emulators import emulator, missing
 from local.pipeline import BACKUP, DEAD_LETTERS, TOPICS
 from shared.cases import Cases
 from shared.dead_letters import DeadLetter
 from shared.deadline import Deadline
 from shared.failures import Failures
-from tests.emulators import emulator, missing
 from tests.operating import TROUBLE, Desk, answer, finished, letter, started
 
 pytestmark = [

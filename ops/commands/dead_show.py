@@ -4,23 +4,20 @@ import json
 import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import typer
 
 from ops.case import Case
 from ops.console import one_line, say
+from ops.detail import failures_of, in_full
 from ops.durations import shown
 from ops.envelopes import readable
 from ops.options import AsJson, WithText
 from ops.way import Stop, way_of
 from ops.world import World
 from shared.cases import NO_RECORD
-from shared.deadline import Deadline
 from shared.firestore import Fields
 
-STEPS = ("ingest", "reformulate", "retrieve", "answer")
-WAIT = 30.0
 #: A dead letter is kept some seconds after its step has logged why.
 LOGS_LATER = timedelta(minutes=1)
 _RFC3339 = "%Y-%m-%dT%H:%M:%SZ"
@@ -42,30 +39,16 @@ def dead_show(
     """
     world: World = context.obj
     case = world.store.find(name)
-    failures = _failures(case, world)
+    failures = failures_of(case, world)
     if as_json:
-        say(json.dumps(_fields(case, failures, with_text), ensure_ascii=False, indent=1, default=str))
+        say(
+            json.dumps(
+                in_full(case, failures, with_text=with_text), ensure_ascii=False, indent=1, default=str
+            )
+        )
         return
     for line in _lines(case, failures, world, with_text):
         say(line)
-
-
-def _failures(case: Case, world: World) -> list[Fields]:
-    found = (world.failures.find(case.question_id, step, Deadline(WAIT)) for step in STEPS)
-    return [record for record in found if record is not None]
-
-
-def _fields(case: Case, failures: list[Fields], with_text: bool) -> dict[str, Any]:
-    fields = case.model_dump(mode="json", exclude={"data"})
-    stops = [vars(stop) for stop in way_of(case, failures)]
-    return {
-        **fields,
-        "status": case.status,
-        "group": case.group,
-        "way": stops,
-        "failures": failures,
-        "envelope": readable(case.data, with_text=with_text),
-    }
 
 
 def _lines(case: Case, failures: list[Fields], world: World, with_text: bool) -> Iterator[str]:
