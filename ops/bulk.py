@@ -3,8 +3,11 @@
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from google.api_core.exceptions import GoogleAPICallError
 
 from ops.case import Case
 from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
@@ -44,12 +47,13 @@ class Ends:
         waiting = self.under_way
         if not waiting or time.monotonic() - self._looked < LOOK_EVERY:
             return
-        for case_id, fields in self.world.store.several(waiting, _ENDS).items():
-            if isinstance(fields.get("answered_at"), datetime):
-                self._ends[case_id] = ANSWERED
-            elif count(fields, "returned") > self._returned_before[case_id]:
-                self._ends[case_id] = RETURNED
         self._looked = time.monotonic()
+        with suppress(GoogleAPICallError):  # the next look tells as much
+            for case_id, fields in self.world.store.several(waiting, _ENDS).items():
+                if isinstance(fields.get("answered_at"), datetime):
+                    self._ends[case_id] = ANSWERED
+                elif count(fields, "returned") > self._returned_before[case_id]:
+                    self._ends[case_id] = RETURNED
 
     def settle(self, cases: Iterable[Case]) -> None:
         """Ask the questions' own records about those whose case does not tell, and note it there."""
