@@ -3,14 +3,18 @@
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+
+from google.api_core.exceptions import GoogleAPICallError
 
 from ops.case import Case
 from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
 from ops.world import World
 from shared.cases import count
 from shared.errors import StepError
+from shared.firestore import Fields
 
 #: Between two looks at what has become of the replayed questions.
 LOOK_EVERY = timedelta(seconds=2)
@@ -32,7 +36,9 @@ class Ends:
     stop_at: float
     _returned_before: dict[str, int] = field(default_factory=dict)
     _ends: dict[str, str] = field(default_factory=dict)
+    #: When it was looked last, and up to when all that has changed is known.
     _looked: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _known: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def add(self, case: Case) -> None:
         """A case has just been replayed."""
@@ -44,14 +50,20 @@ class Ends:
         now = datetime.now(UTC)
         if not self.under_way or now - self._looked < LOOK_EVERY:
             return
-        for case_id, fields in self.world.store.changed_since(self._looked - CLOCKS_DIFFER).items():
+        with suppress(GoogleAPICallError):  # the next look tells as much
+            changed = self.world.store.changed_since(self._known - CLOCKS_DIFFER)
+            self._note(changed)
+            self._known = now
+        self._looked = now
+
+    def _note(self, changed: dict[str, Fields]) -> None:
+        for case_id, fields in changed.items():
             if self._ends.get(case_id) != UNDER_WAY:
                 continue
             if isinstance(fields.get("answered_at"), datetime):
                 self._ends[case_id] = ANSWERED
             elif count(fields, "returned") > self._returned_before[case_id]:
                 self._ends[case_id] = RETURNED
-        self._looked = now
 
     def settle(self, cases: Iterable[Case]) -> None:
         """Ask the questions' own records about those whose case does not tell, and note it there."""

@@ -3,16 +3,18 @@
 import json
 import sys
 import unicodedata
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
+from rich.progress import track
 
 from ops.case import Case
 from ops.durations import shown
 from ops.errors import Exit, OpsError
 
+T = TypeVar("T")
 #: For what is drawn anew in one place; plain lines are printed by `say`.
 console = Console(highlight=False, soft_wrap=True, emoji=False)
 #: Progress and questions: what is printed with --json must be JSON alone.
@@ -80,6 +82,11 @@ def as_fields(case: Case) -> dict[str, Any]:
         "group": case.group,
         "age_seconds": int(case.age.total_seconds()),
     }
+
+
+def progressing(things: Sequence[T], doing: str) -> Iterable[T]:
+    """The same things, with a progress bar while they are gone through."""
+    return track(things, doing, console=notes, transient=True)
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from answer_fn.settings import Settings
 from answer_fn.tell import Teller, open_services
+from local.faults import Faults
 from shared.cards import progress
 from shared.chat import Chat, message_id
 from shared.clients import chat as chat_client
@@ -133,7 +134,7 @@ def test_a_letter_that_comes_late_does_not_open_a_discarded_case(desk: Desk, tmp
 def test_watch_shows_the_counts_by_group_as_they_change(desk: Desk) -> None:
     kept = letter()
     desk.stored(kept)
-    change = threading.Timer(0.6, lambda: ran_quietly(desk, kept.case_id))
+    change = threading.Timer(0.6, lambda: desk.document(kept).update({"state": "archived"}))
     change.start()
 
     said = ran("dead", "watch", "--every", "1s", "--for", "3s").out
@@ -144,8 +145,17 @@ def test_watch_shows_the_counts_by_group_as_they_change(desk: Desk) -> None:
     assert "no dead letters" not in said
 
 
-def ran_quietly(desk: Desk, case_id: str) -> None:
-    desk.firestore.collection("dead_letters").document(case_id).update({"state": "archived"})
+def test_watch_goes_on_when_the_store_is_away_for_a_moment(desk: Desk, faults: Faults) -> None:
+    desk.stored(letter())
+    threading.Timer(0.5, lambda: faults.switch_on("firestore-down")).start()
+    threading.Timer(1.8, faults.switch_off).start()
+
+    run = ran("dead", "watch", "--every", "0s", "--for", "4s")
+
+    assert run.code == 0
+    assert run.out.rindex("does not answer") < run.out.rindex("1 open")
+    assert 3 <= run.out.count("1 open") <= 5  # not more often than once a second
+    assert ran("dead", "watch", "--for", "0s").out.count("1 open") == 1
 
 
 def test_the_audit_tells_who_did_what_to_which_and_why(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

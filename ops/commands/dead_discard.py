@@ -12,7 +12,7 @@ from ops import archive_file
 from ops.audit import Operation, new_operation
 from ops.case import Case
 from ops.changes import Change
-from ops.console import confirm, note, say
+from ops.console import confirm, note, progressing, say
 from ops.errors import Exit, OpsError
 from ops.options import Note, Yes
 from ops.selection import Selection, selecting
@@ -61,7 +61,10 @@ def dead_discard(
     operation = new_operation("discard", world.settings.operator, why)
     world.audit.begin(operation, f"{selection} backup={path}")
     untold = _tell([case for case in cases if _to_be_told(case)], world)
-    outcomes = [_discarded(case, operation, world, told=case.id not in untold) for case in cases]
+    outcomes = [
+        _discarded(case, operation, world, told=case.id not in untold)
+        for case in progressing(cases, "discard")
+    ]
     world.audit.finish(operation, Counter(outcomes))
     for case, outcome in zip(cases, outcomes, strict=True):
         say(f"{case.reference}  {outcome}")

@@ -8,7 +8,7 @@ import typer
 
 from ops import archive_file
 from ops.audit import new_operation
-from ops.console import confirm, note, one_line
+from ops.console import confirm, note, one_line, progressing
 from ops.errors import Exit
 from ops.options import Note, Yes
 from ops.world import World
@@ -35,7 +35,7 @@ def dead_import(
     operation = new_operation("import", world.settings.operator, why)
     world.audit.begin(operation, str(file))
     counts: Counter[str] = Counter()
-    for case_id, fields in cases:
+    for case_id, fields in progressing(cases, "import"):
         try:
             counts[world.store.bring_back(case_id, fields, operation)] += 1
         except Permanent as error:  # no document can be made of it: the others are worth having
