@@ -5,7 +5,7 @@
 
 from typing import Protocol
 
-from answer_fn.reply import content_of, is_late
+from answer_fn.reply import contents_of, is_late, pointer_of
 from shared import logs
 from shared.cases import Cases
 from shared.chat import Chat
@@ -18,6 +18,8 @@ from shared.records import Records, Settled
 
 #: Seconds for saving the turn: nobody waits for it, so it may outlast an outage.
 WAIT_FOR_SAVING = 40.0
+#: Seconds for pointing to a late answer, its turn in the space included.
+WAIT_FOR_POINTING = 20.0
 #: Seconds for noting that all is done: if it fails, a redelivery does it all again, to the same end.
 WAIT_FOR_NOTING = 10.0
 
@@ -41,9 +43,12 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
     Raises Permanent or Transient; an answer that is posted stands, even if it cannot be remembered yet.
     """
     final = settled.final
-    services.chat.put_final(question, content_of(final, question), deadline)
-    logs.info("Posted", kind=final["kind"], sources=len(final["sources"]))
+    first, *more = contents_of(final, question)
+    in_place = services.chat.put_final(question, first, deadline, more=more)
+    logs.info("Posted", kind=final["kind"], parts=1 + len(more), sources=len(final["sources"]))
     _save(question, final, services, deadline)
+    if in_place and is_late(question):
+        _point(question, services, deadline)
     _mark_posted(question, services, deadline)
     if settled.apologised or is_late(question):
         mark_case(question, services, deadline)
@@ -55,6 +60,14 @@ def mark_case(question: Question, services: Services, deadline: Deadline) -> Non
         services.cases.mark_answered(question.id, deadline.within(WAIT_FOR_NOTING))
     except Exception as error:
         logs.warning("The case is not marked as answered", error=in_one_line(error))
+
+
+def _point(question: Question, services: Services, deadline: Deadline) -> None:
+    """Point to an answer that took the place of an old message: nobody may look at that any more."""
+    try:
+        services.chat.say(question, pointer_of(question), deadline.within(WAIT_FOR_POINTING), role="late")
+    except Exception as error:
+        logs.warning("The late answer is not pointed to", error=in_one_line(error))
 
 
 def _save(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:

@@ -20,7 +20,7 @@ async def running(
 ) -> AsyncIterator[tuple["Cloud", Functions]]:
     """Everything, ready for questions. Raises PortTaken, FunctionFailed or CannotStart."""
     faults = faults or Faults()
-    functions = Functions(places, faults, gemini_key)
+    functions = Functions(places, faults, gemini_key, quotas=quotas)
     functions.spawn()
     try:
         # The functions import their SDKs meanwhile, which takes longest; so these two come only now.

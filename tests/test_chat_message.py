@@ -18,11 +18,6 @@ from tests.factories import SPACE, question
 FINAL = Content(text="Install the client [1].")
 
 
-@pytest.fixture
-def chat(small_cloud: SmallCloud) -> Chat:
-    return Chat(clients.chat(endpoint(small_cloud.places)))
-
-
 def endpoint(places: Places) -> str:
     return places.url.removeprefix("http://")
 

@@ -32,11 +32,12 @@ def test_every_catalogue_has_the_same_texts_with_the_same_placeholders(language:
 
 @pytest.mark.parametrize("language", languages())
 def test_no_text_is_empty_or_left_in_another_language(language: str) -> None:
-    other = {"en": _flat("ja"), "ja": _flat("en")}[language]
+    others = [_flat(other) for other in languages() if other != language]
 
     for key, value in _flat(language).items():
-        assert value.strip()
-        assert value != other[key]
+        if key != "language.letters":
+            assert value.strip()
+            assert value not in [other.get(key) for other in others]
 
 
 def test_values_fill_the_placeholders() -> None:
