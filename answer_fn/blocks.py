@@ -20,7 +20,7 @@ from answer_fn.sanitise import Cite
 #: What stands before an item of an inner list, by depth.
 _BULLETS = ("◦", "▪")
 _BREAK = "  \n"
-#: Markdown that is no more than this opens its brackets one by one, in reasonable time.
+#: Of more than these brackets a parser can make work without end; then only citations keep theirs.
 MOST_BRACKETS = 400
 
 
@@ -83,7 +83,7 @@ class Document:
 def parse(markdown: str) -> Document:
     """Parse a text as CommonMark with tables."""
     if markdown.count("[") > MOST_BRACKETS:
-        markdown = markdown.replace("[", " ")
+        markdown = sanitise.only_citations(markdown)
     return Document(_tree(iter(_parser.parse(markdown))))
 
 

@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from answer_fn import sanitise
 from answer_fn.sanitise import Cite
 
-#: A link with a longer label is shown as its label; a longer code span is written as several, so that it can be cut.
+#: A link with a longer label is its label; a longer code span is written as several, so that it can be cut.
 LONGEST_LABEL = 300
 LONGEST_CODE = 500
 _MARKS = {"strong": "**", "em": "*", "s": "~~"}
@@ -145,11 +145,7 @@ def runs_of(tokens: Iterable[Token], allowed: set[str]) -> list[Run]:
             runs.append(Run("break", "\n" if token.type == "softbreak" else "  \n"))
         else:
             runs.append(Run("text", token.content))
-    plain = [
-        Run("text", sanitise.without_tags(run.content)) if run.kind == "text" else run
-        for run in _merged(runs)
-    ]
-    return _merged(part for run in plain for part in _bold(run))
+    return _merged(part for run in map(_without_tags, _merged(runs)) for part in _bold(run))
 
 
 def _begin_link(token: Token, allowed: set[str], runs: list[Run]) -> bool:
@@ -181,6 +177,10 @@ def _merged(runs: Iterable[Run]) -> list[Run]:
         else:
             merged.append(run)
     return merged
+
+
+def _without_tags(run: Run) -> Run:
+    return Run("text", sanitise.without_tags(run.content)) if run.kind == "text" else run
 
 
 def _bold(run: Run) -> list[Run]:

@@ -18,7 +18,7 @@ _ENDS = (".", "!", "?", "。", "！", "？")
 
 
 def parts_of(blocks: Iterable[Block], cut_off: str) -> list[str]:
-    """The texts of one message after the other; `cut_off` ends the last of them if there would be too many."""
+    """The texts of one message after the other; `cut_off` ends the last one if they would be too many."""
     parts: list[str] = []
     current: list[Block] = []
     left = deque(blocks)

@@ -67,12 +67,10 @@ def is_late(question: Question) -> bool:
 
 def contents_of(final: Fields, question: Question) -> list[Content]:
     """The Chat messages of a noted final message; the sources are under the last."""
-    *before, last = [final["text"], *final.get("more", ())]
+    parts: list[str] = [final["text"], *final.get("more", ())]
     sources = [Source(**source) for source in final["sources"]][:MOST_SOURCES]
-    return [
-        *(Content(part) for part in before),
-        _with_sources(last, sources, final["search_query"], question),
-    ]
+    last = _with_sources(parts[-1], sources, final["search_query"], question)
+    return [*(Content(part) for part in parts[:-1]), last]
 
 
 def pointer_of(question: Question) -> Content:

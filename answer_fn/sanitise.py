@@ -8,10 +8,12 @@ import re
 from collections.abc import Callable, Iterable
 
 _ADDRESS = r"[^\s<>()\[\]\"'`、。，」』）]{0,1000}"
+_NUMBERS = r"\d{1,4}(?:\s{0,3}[,、]\s{0,3}\d{1,4}){0,50}"
+_NO_CITATION = re.compile(rf"\[(?!{_NUMBERS}\])")
 _SCHEME = rf"(?:(?:[a-z][a-z0-9+.-]{{0,20}}://|www\.|mailto:|javascript:){_ADDRESS})"
 _TOKEN = re.compile(
     rf"""
-    (?P<citation>\s?\[(?P<numbers>\d{{1,4}}(?:\s{{0,3}}[,、]\s{{0,3}}\d{{1,4}}){{0,50}})\])
+    (?P<citation>\s?\[(?P<numbers>{_NUMBERS})\])
   | (?P<url>{_SCHEME})
   | (?P<domain>(?:[a-z0-9-]{{1,63}}\.){{1,5}}[a-z]{{2,24}}/{_ADDRESS})
   | (?P<entity>&(?=\#?\w{{1,40}};))
@@ -49,6 +51,11 @@ def bare(url: str) -> str:
 def citations_in(text: str) -> list[str]:
     """The numbers of each citation: `[1]` gives "1", `[1, 2]` gives "1, 2"."""
     return [match["numbers"] for match in _TOKEN.finditer(text) if match["citation"]]
+
+
+def only_citations(text: str) -> str:
+    """A text without any opening bracket but those of citations."""
+    return _NO_CITATION.sub(" ", text)
 
 
 def without_tags(text: str) -> str:

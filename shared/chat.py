@@ -12,14 +12,14 @@ from typing import Any
 
 from google.apps.chat_v1.types import Message
 
-from shared.chat_api import Card as Card
-from shared.chat_api import ChatApi, Form
-from shared.chat_api import Content as Content
+from shared.chat_api import Card, ChatApi, Content, Form
 from shared.deadline import Deadline
 from shared.envelope import Question
 from shared.errors import Permanent, StepError, Transient
 from shared.slots import Slots
 from shared.texts import text
+
+__all__ = ["Card", "Chat", "Content", "message_id", "open_chat"]
 
 #: The first message, and how many may take its place after a person has deleted it.
 MOST_MESSAGES = 3
@@ -110,7 +110,7 @@ class Chat:
 
     def _may_be_there(self, name: str, deadline: Deadline) -> bool:
         try:
-            return self._api.get(name, deadline.within(3.0)) is not None
+            return self._api.get(name, deadline.within(deadline.remaining / 3)) is not None
         except StepError:
             return True  # trying to update it will tell
 

@@ -1,7 +1,6 @@
 """Single calls of the Chat API: in turn, tried again where that helps, and simpler where Chat refuses."""
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from google.protobuf.json_format import MessageToJson
 
 from shared import logs
 from shared.deadline import Deadline
-from shared.errors import Permanent, classify
+from shared.errors import classify
 from shared.retry import call
 from shared.slots import Slots
 
@@ -67,7 +66,7 @@ def units(text: str) -> int:
 
 
 def fits(content: Content) -> bool:
-    """Whether Chat takes a message, with room for its names: `\\uXXXX` is how a Japanese character is sent."""
+    """Whether Chat takes a message. Japanese is sent as `\\uXXXX`, six bytes a character."""
     widgets = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
     sent = MessageToJson(Message.pb(message_of(Form(content))), use_integers_for_enums=True)
     return units(content.text) <= MOST_UNITS and len(sent) <= MOST_BYTES and sum(widgets) <= MOST_WIDGETS

@@ -20,7 +20,7 @@ from shared.firestore import Fields, change, document_id, expiry
 COLLECTION = "space_slots"
 #: The document is of no use once its second has passed; Firestore may delete it.
 KEEP = timedelta(hours=1)
-#: Seconds for asking. Without an answer the write goes out all the same: Chat says so itself if it is too much.
+#: Seconds for asking. Without an answer the write goes out all the same; Chat itself says if it is too much.
 WAIT_FOR_SLOT = 4.0
 #: Seconds that a final message needs for itself once it is its turn.
 RESERVED_FOR_WRITING = 2.0
