@@ -8,7 +8,7 @@ from typing import Protocol
 from answer_fn.reply import contents_of, is_late, pointer_of
 from shared import logs
 from shared.cases import Cases
-from shared.chat import Chat
+from shared.chat import Chat, Posted
 from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Question
@@ -44,11 +44,11 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
     """
     final = settled.final
     first, *more = contents_of(final, question)
-    in_place = services.chat.put_final(question, first, deadline, more=more)
+    posted = services.chat.put_final(question, first, deadline, more=more)
     logs.info("Posted", kind=final["kind"], parts=1 + len(more), sources=len(final["sources"]))
     _save(question, final, services, deadline)
-    if in_place and is_late(question):
-        _point(question, services, deadline)
+    if posted.in_place and is_late(question):
+        _point(question, posted, services, deadline)
     _mark_posted(question, services, deadline)
     if settled.apologised or is_late(question):
         mark_case(question, services, deadline)
@@ -62,10 +62,10 @@ def mark_case(question: Question, services: Services, deadline: Deadline) -> Non
         logs.warning("The case is not marked as answered", error=in_one_line(error))
 
 
-def _point(question: Question, services: Services, deadline: Deadline) -> None:
+def _point(question: Question, posted: Posted, services: Services, deadline: Deadline) -> None:
     """Point to an answer that took the place of an old message: nobody may look at that any more."""
     try:
-        services.chat.say(question, pointer_of(question), deadline.within(WAIT_FOR_POINTING), role="late")
+        services.chat.point(question, posted, pointer_of(question), deadline.within(WAIT_FOR_POINTING))
     except Exception as error:
         logs.warning("The late answer is not pointed to", error=in_one_line(error))
 

@@ -7,6 +7,7 @@ message with the next derived id takes its place. We never delete any: people wo
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -25,6 +26,14 @@ __all__ = ["Card", "Chat", "Content", "message_id", "open_chat"]
 MOST_MESSAGES = 3
 #: The card id of a message that is no answer yet.
 PROGRESS_CARD = "progress"
+
+
+@dataclass(frozen=True)
+class Posted:
+    """Where the question's message is (None: in no thread that counts), and whether it was there before."""
+
+    thread: str | None
+    in_place: bool
 
 
 def message_id(question_id: str, number: int = 0, role: str = "") -> str:
@@ -59,11 +68,11 @@ class Chat:
 
     def put_final(
         self, question: Question, content: Content, deadline: Deadline, *, more: Sequence[Content] = ()
-    ) -> bool:
+    ) -> Posted:
         """Make `content` what the question's message says, and `more` what follows it in further messages.
 
-        Idempotent; parts of an earlier, longer answer say that they are none any more. True when the question
-        had a message before, so that nobody may have noticed. Raises Permanent or Transient.
+        Idempotent; parts of an earlier, longer answer say that they are none any more. Raises Permanent or
+        Transient.
         """
         message, in_place = self._put(question, "", Form(content, question.thread), deadline)
         # Where the first part is: the question's thread may not be there any more.
@@ -71,12 +80,17 @@ class Chat:
         for number, part in enumerate(more, start=1):
             self._put(question, _part(number), Form(part, thread), deadline)
         self._take_back(question, len(more) + 1, deadline)
-        return in_place
+        return Posted(thread, in_place)
 
-    def say(self, question: Question, content: Content, deadline: Deadline, role: str = "") -> None:
-        """Post a message once, for a question that does not enter the pipeline, or a further one (`role`)."""
+    def say(self, question: Question, content: Content, deadline: Deadline) -> None:
+        """Post a message of its own, once, for a question that does not enter the pipeline."""
         form = Form(content, question.thread)
-        self._api.create(question.space, message_id(question.id, role=role), form, deadline, final=True)
+        self._api.create(question.space, message_id(question.id), form, deadline, final=True)
+
+    def point(self, question: Question, to: Posted, content: Content, deadline: Deadline) -> None:
+        """Point to a message that nobody may have noticed, by a further one beside it, once."""
+        identity = message_id(question.id, role="late")
+        self._api.create(question.space, identity, Form(content, to.thread), deadline, final=True)
 
     def said(self, question: Question, deadline: Deadline) -> str:
         """The text of the question's message as it is in Chat now; "" for progress or no message at all.

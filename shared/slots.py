@@ -49,14 +49,15 @@ class Slots:
         except Exception as error:
             return _going_on(error)
 
-    def wait(self, space: str, deadline: Deadline) -> None:
-        """Take the next free second for a final message, and wait for it.
+    def wait(self, space: str, deadline: Deadline) -> datetime | None:
+        """Take the next free second for a final message, wait for it, and say which it was (None: unknown).
 
         Raises Transient (`chat_busy`) when it is beyond the deadline; then nothing is taken.
         """
         turn = self._turn(space, deadline)
         if turn is not None:
             self._sleep(max(0.0, (turn - datetime.now(UTC)).total_seconds()))
+        return turn
 
     def _turn(self, space: str, deadline: Deadline) -> datetime | None:
         """The second that was taken; None when that cannot be found out."""
