@@ -43,6 +43,7 @@ class Services:
     gemini: Any
     model: str
     hours: float
+    contact: str | None
 
 
 def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
@@ -59,7 +60,7 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
         return
     if settled is None:
         composed = _composed(envelope, services, deadline)
-        final = final_of(composed, envelope, services.hours)
+        final = final_of(composed, envelope, services.hours, services.contact)
         settled = _settle(envelope, final, services, deadline)
     deliver(question, settled, services, deadline)
 

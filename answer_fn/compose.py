@@ -1,16 +1,17 @@
 """From the model's answer to what is said in Chat: only sources that were retrieved, no foreign links."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from answer_fn.blocks import Block, parse
 from answer_fn.prompts import RagAnswer
-from answer_fn.sanitise import links_in, sanitised
+from answer_fn.sanitise import links_in
 from shared.envelope import Context
 
-_CODE = re.compile(r"(```[^`]{0,8000}```|`[^`\n]{1,500}`)")
 _WORD = re.compile(r"\w")
-_CITATION = re.compile(r"\s?\[(\d{1,4}(?:\s{0,3}[,、]\s{0,3}\d{1,4}){0,50})\]")
+_NUMBER = re.compile(r"\d{1,4}")
+_CITATION = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True)
@@ -25,31 +26,37 @@ class Source:
 
 @dataclass(frozen=True)
 class Composed:
-    """The answer in Markdown with its sources, numbered in the order they are cited."""
+    """The answer with its sources, numbered in the order they are cited."""
 
-    text: str
+    blocks: tuple[Block, ...]
     sources: tuple[Source, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole answer in Markdown."""
+        return "\n\n".join(block.text for block in self.blocks)
 
 
 def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | None:
     """The answer to post, or None when the model gave none or cited nothing that was retrieved."""
-    cited = _cited(answer, len(contexts))
-    if not answer.answered or not answer.answer.strip() or not cited:
+    document = parse(answer.answer)
+    cited = _cited([*_numbers_in(document.citations()), *answer.sources], len(contexts))
+    if not answer.answered or not cited:
         return None
     numbers = _numbers(cited, contexts)
-    text = _outside_code(answer.answer, lambda prose: _cite(prose, numbers))
-    given = (f"{context.text} {context.link or ''}" for context in contexts)
-    safe = sanitised(text, links_in(given)).strip()
-    if not _WORD.search(_CITATION.sub("", safe)):
-        return None
-    return Composed(safe, _sources(numbers, contexts))
+    allowed = links_in(f"{context.text} {context.link or ''}" for context in contexts)
+    blocks = document.blocks(allowed, lambda group: _renumbered(group, numbers))
+    composed = Composed(blocks, _sources(numbers, contexts))
+    return composed if _WORD.search(_CITATION.sub("", composed.text)) else None
 
 
-def _cited(answer: RagAnswer, count: int) -> list[int]:
-    """The numbers of retrieved sources, those in the text first, each once."""
-    prose = "".join(_CODE.split(answer.answer)[::2])
-    in_text = [int(number) for match in _CITATION.findall(prose) for number in re.findall(r"\d+", match)]
-    return [number for number in dict.fromkeys([*in_text, *answer.sources]) if 1 <= number <= count]
+def _numbers_in(citations: Iterable[str]) -> list[int]:
+    return [int(number) for citation in citations for number in _NUMBER.findall(citation)]
+
+
+def _cited(numbers: Iterable[int], count: int) -> list[int]:
+    """The numbers of retrieved sources, each once."""
+    return [number for number in dict.fromkeys(numbers) if 1 <= number <= count]
 
 
 def _numbers(cited: list[int], contexts: Sequence[Context]) -> dict[int, int]:
@@ -63,7 +70,7 @@ def _document(context: Context) -> str:
 
 
 def _renumbered(group: str, numbers: dict[int, int]) -> str:
-    kept = sorted({numbers[int(n)] for n in re.findall(r"\d{1,4}", group) if int(n) in numbers})
+    kept = sorted({numbers[number] for number in _numbers_in([group]) if number in numbers})
     return "".join(f" [{number}]" for number in kept)
 
 
@@ -72,13 +79,3 @@ def _sources(numbers: dict[int, int], contexts: Sequence[Context]) -> tuple[Sour
     return tuple(
         Source(context.id, shown, context.title, context.link) for shown, context in sorted(first.items())
     )
-
-
-def _cite(prose: str, numbers: dict[int, int]) -> str:
-    return _CITATION.sub(lambda match: _renumbered(match[1], numbers), prose)
-
-
-def _outside_code(text: str, change: Callable[[str], str]) -> str:
-    """`[0]` in code is no citation."""
-    parts = _CODE.split(text)
-    return "".join(part if index % 2 else change(part) for index, part in enumerate(parts))

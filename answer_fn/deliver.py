@@ -6,10 +6,10 @@
 from datetime import UTC, datetime
 from typing import Protocol
 
-from answer_fn.reply import content_of, is_late
+from answer_fn.reply import contents_of, is_late, pointer_of
 from shared import logs
 from shared.cases import Cases
-from shared.chat import Chat
+from shared.chat import Chat, Posted
 from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Question
@@ -19,6 +19,8 @@ from shared.records import Records, Settled
 
 #: Seconds for saving the turn: nobody waits for it, so it may outlast an outage.
 WAIT_FOR_SAVING = 40.0
+#: Seconds for pointing to a late answer, its turn in the space included.
+WAIT_FOR_POINTING = 20.0
 #: Seconds for noting that all is done: if it fails, a redelivery does it all again, to the same end.
 WAIT_FOR_NOTING = 10.0
 
@@ -42,15 +44,19 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
     Raises Permanent or Transient; an answer that is posted stands, even if it cannot be remembered yet.
     """
     final = settled.final
-    services.chat.put_final(question, content_of(final, question), deadline)
+    first, *more = contents_of(final, question)
+    posted = services.chat.put_final(question, first, deadline, more=more)
     answer_seconds = (datetime.now(UTC) - question.asked_at).total_seconds()
     logs.info(
         "Posted",
         kind=final["kind"],
+        parts=1 + len(more),
         sources=len(final["sources"]),
         answer_seconds=round(max(0.0, answer_seconds), 3),  # Chat's clock and ours may differ
     )
     _save(question, final, services, deadline)
+    if posted.in_place and is_late(question):
+        _point(question, posted, services, deadline)
     _mark_posted(question, services, deadline)
     if settled.apologised or is_late(question):
         mark_case(question, services, deadline)
@@ -62,6 +68,14 @@ def mark_case(question: Question, services: Services, deadline: Deadline) -> Non
         services.cases.mark_answered(question.id, deadline.within(WAIT_FOR_NOTING))
     except Exception as error:
         logs.warning("The case is not marked as answered", error=in_one_line(error))
+
+
+def _point(question: Question, posted: Posted, services: Services, deadline: Deadline) -> None:
+    """Point to an answer that took the place of an old message: nobody may look at that any more."""
+    try:
+        services.chat.point(question, posted, pointer_of(question), deadline.within(WAIT_FOR_POINTING))
+    except Exception as error:
+        logs.warning("The late answer is not pointed to", error=in_one_line(error))
 
 
 def _save(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:

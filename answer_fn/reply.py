@@ -1,22 +1,19 @@
 """What the final message shows: the answer with its sources, or an honest fallback."""
 
-import json
-from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from answer_fn.blocks import Block, plain
 from answer_fn.compose import Composed, Source
-from answer_fn.sanitise import sanitised
-from shared.cards import CARD_ID, LONGEST_QUERY, escaped, shortened
-from shared.chat import Card, Content
+from answer_fn.parts import parts_of
+from answer_fn.sanitise import words
+from shared.cards import LONGEST_QUERY, escaped, shortened
+from shared.chat_api import Card, Content, fits
 from shared.envelope import Envelope, Question
 from shared.firestore import Fields
 from shared.texts import text
 
-#: Chat refuses a text above 4,096 UTF-16 units and a message above 32,000 bytes as it is sent, where a
-#: character outside ASCII takes 6 bytes, or 12. The hint and the sources must fit in behind the answer.
-MOST_UNITS = 3_600
-MOST_BYTES = 22_000
+CARD_ID = "answer"
 MOST_SOURCES = 6
 LONGEST_TITLE = 80
 LONGEST_LINK = 400
@@ -25,29 +22,42 @@ LATE = timedelta(minutes=10)
 LONGEST_QUOTE = 200
 
 
-def final_of(composed: Composed | None, envelope: Envelope, hours: float) -> Fields:
-    """The final message as it is noted in the question's record, so that a redelivery posts the same."""
+def final_of(composed: Composed | None, envelope: Envelope, hours: float, contact: str | None) -> Fields:
+    """The final message as it is noted in the question's record, so that a redelivery posts the same.
+
+    `contact` is whom to ask where the knowledge base has no answer.
+    """
     question = envelope.question
     query = envelope.search_query or question.text
     if composed is None:
-        not_found = text(question.language, "answer", "not_found")
+        said = with_contact(text(question.language, "answer", "not_found"), question, contact)
         return {
             "kind": "fallback",
             "answered": False,
-            "text": _late_line(question) + not_found,
+            "text": "\n\n".join(block.text for block in [*_late_blocks(question), Block((said,))]),
+            "more": [],
+            "plain": said,
             "search_query": query,
             "sources": [],
         }
-    answer = _fitting(composed.text, question.language)
-    shown = _late_line(question) + answer
+    blocks = [*_late_blocks(question), *composed.blocks]
+    if not _answered_before(envelope):
+        blocks.append(Block((f"_{_hint(envelope, hours)}_",)))
+    shown = parts_of(blocks, text(question.language, "answer", "shortened"))
     return {
         "kind": "answer",
         "answered": True,
-        "text": shown if _answered_before(envelope) else f"{shown}\n\n_{_hint(envelope, hours)}_",
-        "plain": answer,
+        "text": shown[0],
+        "more": shown[1:],
+        "plain": composed.text,
         "search_query": query,
         "sources": [vars(source) for source in composed.sources],
     }
+
+
+def with_contact(said: str, question: Question, contact: str | None) -> str:
+    """What is said where the bot is of no help, with the person or place that is, if there is one."""
+    return f"{said}\n\n{text(question.language, 'answer', 'contact', contact=contact)}" if contact else said
 
 
 def is_late(question: Question) -> bool:
@@ -55,20 +65,30 @@ def is_late(question: Question) -> bool:
     return datetime.now(UTC) - question.asked_at > LATE
 
 
-def content_of(final: Fields, question: Question) -> Content:
-    """The Chat message of a noted final message."""
-    sources = [Source(**source) for source in final["sources"]]
-    return Content(
-        text=final["text"], cards=_cards(sources, final["search_query"], question) if sources else []
-    )
+def contents_of(final: Fields, question: Question) -> list[Content]:
+    """The Chat messages of a noted final message; the sources are under the last."""
+    parts: list[str] = [final["text"], *final.get("more", ())]
+    sources = [Source(**source) for source in final["sources"]][:MOST_SOURCES]
+    last = _with_sources(parts[-1], sources, final["search_query"], question)
+    return [*(Content(part) for part in parts[:-1]), last]
 
 
-def _late_line(question: Question) -> str:
+def pointer_of(question: Question) -> Content:
+    """A message of its own that points to a late answer: whether Chat tells of an update is unconfirmed."""
+    quote = words(_quoted(question), set())
+    return Content(f"↑ {text(question.language, 'answer', 'pointer', question=quote)}")
+
+
+def _late_blocks(question: Question) -> list[Block]:
     if not is_late(question):
-        return ""
-    quote = sanitised(shortened(" ".join(question.text.split()), LONGEST_QUOTE), set())
+        return []
     asked = f"{question.asked_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return f"{text(question.language, 'answer', 'late', time=asked)}\n> {quote}\n\n"
+    said = text(question.language, "answer", "late", time=asked)
+    return [Block((f"{said}\n{plain(_quoted(question), prefix='> ').text}",), leads=True)]
+
+
+def _quoted(question: Question) -> str:
+    return shortened(" ".join(question.text.split()), LONGEST_QUOTE)
 
 
 def _answered_before(envelope: Envelope) -> bool:
@@ -80,41 +100,48 @@ def _hint(envelope: Envelope, hours: float) -> str:
     return text(envelope.question.language, "answer", key, hours=f"{hours:g}")
 
 
-def _fitting(answer: str, language: str) -> str:
-    if _fits(answer):
-        return answer
-    cut = answer[: bisect_left(range(len(answer)), True, key=lambda length: not _fits(answer[:length])) - 1]
-    end = max(cut.rfind("\n"), cut.rfind(". "), cut.rfind("。"))
-    kept = cut[: end + 1] if end > len(cut) // 2 else cut
-    if kept.count("```") % 2:
-        kept += "\n```"
-    return f"{kept.rstrip()}\n\n{text(language, 'answer', 'shortened')}"
+def _with_sources(said: str, sources: list[Source], query: str, question: Question) -> Content:
+    """As many sources as there is room for."""
+    if not sources:
+        return Content(said)
+    content = Content(said, [_card(sources, query, question)], _as_text(said, sources, question))
+    return content if fits(content) else _with_sources(said, sources[:-1], query, question)
 
 
-def _fits(answer: str) -> bool:
-    return len(answer.encode("utf-16-le")) // 2 <= MOST_UNITS and len(json.dumps(answer)) <= MOST_BYTES
+def _as_text(said: str, sources: list[Source], question: Question) -> str:
+    """The answer with its sources behind it, for a Chat that does not take the card."""
+    listed = [f"**{text(question.language, 'answer', 'sources')}**"]
+    for source in sources:
+        line = f"\\[{source.number}\\] {words(shortened(source.title, LONGEST_TITLE), set())}"
+        listed.append(f"{line} {source.link}" if _is_shown(source.link) else line)
+    bare = "\n\n".join([said, "  \n".join(listed)])
+    return bare if fits(Content(bare)) else said
 
 
-def _cards(sources: list[Source], query: str, question: Question) -> list[Card]:
+def _card(sources: list[Source], query: str, question: Question) -> Card:
     language = question.language
     section: dict[str, Any] = {
         "header": text(language, "answer", "sources"),
-        "widgets": [_source(source, language) for source in sources[:MOST_SOURCES]],
+        "widgets": [_source(source, language) for source in sources],
     }
     if query != question.text:
         shown = text(language, "answer", "searched_for", query=shortened(query, LONGEST_QUERY))
         section["widgets"].append(_row("search", escaped(shown)))
-    return [{"card_id": CARD_ID, "card": {"sections": [section]}}]
+    return {"card_id": CARD_ID, "card": {"sections": [section]}}
 
 
 def _source(source: Source, language: str) -> Card:
     row = _row("menu_book", f"[{source.number}] {escaped(shortened(source.title, LONGEST_TITLE))}")
-    if source.link and len(source.link) <= LONGEST_LINK:
+    if _is_shown(source.link):
         row["decorated_text"]["button"] = {
             "text": text(language, "answer", "open"),
             "on_click": {"open_link": {"url": source.link}},
         }
     return row
+
+
+def _is_shown(link: str | None) -> bool:
+    return link is not None and len(link) <= LONGEST_LINK
 
 
 def _row(icon: str, html: str) -> Card:

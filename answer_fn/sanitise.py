@@ -1,76 +1,111 @@
-"""What a model wrote, made safe to post: no mention of people, and no link that is not in the sources.
+"""Plain words and code, written so that Chat makes nothing else of them: no mention, no foreign link.
 
-Markdown has many ways to write a link. Instead of finding them all, those that the sources allow are let
-through, and of everything else the characters that make links are escaped.
+Markdown has many ways to write a link. Instead of finding them all, the addresses that the sources hold are
+let through, and of everything else the characters that mean something in Markdown are escaped.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-#: Code that can hold no link, whatever a Markdown parser makes of its backticks, is left as it is.
-_HARMLESS_CODE = re.compile(r"```[^`]{0,8000}```|`[^`\n]{1,500}`")
-_LINK_IN_CODE = re.compile(r"\]\(|\]:|\]\[|<|&|://|www\.|\\", re.IGNORECASE)
 _ADDRESS = r"[^\s<>()\[\]\"'`、。，」』）]{0,1000}"
+_NUMBERS = r"\d{1,4}(?:\s{0,3}[,、]\s{0,3}\d{1,4}){0,50}"
+_NO_CITATION = re.compile(rf"\[(?!{_NUMBERS}\])")
+_SCHEME = rf"(?:(?:[a-z][a-z0-9+.-]{{0,20}}://|www\.|mailto:|javascript:){_ADDRESS})"
 _TOKEN = re.compile(
     rf"""
-    (?P<citation>\[\d{{1,3}}\])
-  | (?P<link>!?\[(?P<label>[^\[\]\n`<>&\\]{{0,300}})\]
-      \(\s?(?P<target>[^\s()<>]{{0,1000}}(?:\([^\s()<>]{{0,300}}\))?)(?:\s[^()\n]{{0,200}})?\))
-  | (?P<url>(?:[a-z][a-z0-9+.-]{{1,20}}://|www\.|mailto:|javascript:){_ADDRESS})
+    (?P<citation>\s?\[(?P<numbers>{_NUMBERS})\])
+  | (?P<url>{_SCHEME})
   | (?P<domain>(?:[a-z0-9-]{{1,63}}\.){{1,5}}[a-z]{{2,24}}/{_ADDRESS})
-  | (?P<character>[\[\]<&])
+  | (?P<entity>&(?=\#?\w{{1,40}};))
+  | (?P<underscore>(?<![^\W_])_|_(?![^\W_]))  # one inside a word means nothing
+  | (?P<star>(?<!\s)\*|\*(?!\s))  # nor does a star that stands alone
+  | (?P<character>[\\`\[\]<~])
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_IN_CODE = re.compile(rf"{_SCHEME}|<(?=\s*users/)", re.IGNORECASE)
 _URL = re.compile(rf"https?://{_ADDRESS}", re.IGNORECASE)
-#: An escaped colon or slash is one after all once the Markdown is read.
-_NEEDLESS_ESCAPE = re.compile(r"\\(?=[:/.@&<\[\]#])")
-_CHARACTERS = {"[": r"\[", "]": r"\]", "<": "‹", "&": "&amp;"}
+#: HTML that formats; anything else in angle brackets is shown, it may be a placeholder such as <your-name>.
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|"
+    r"pre|s|samp|script|small|span|strike|strong|style|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul)"
+    r"(?:\s[^<>]{0,500})?/?>|<!--.{0,500}?-->",
+    re.IGNORECASE,
+)
+REMOVED = "…"
+
+#: What is written for the numbers of a citation.
+Cite = Callable[[str], str]
 
 
 def links_in(texts: Iterable[str]) -> set[str]:
     """The http(s) addresses in some texts."""
-    return {_bare(url) for text in texts for url in _URL.findall(text)}
+    return {bare(url) for text in texts for url in _URL.findall(text)}
 
 
-def sanitised(text: str, allowed: set[str]) -> str:
-    """`text` with the links in `allowed` and no others, and without anything that mentions people."""
-    pieces, position = [], 0
-    for code in _HARMLESS_CODE.finditer(text):
-        if _LINK_IN_CODE.search(code[0]):
-            continue
-        pieces += [_prose(text[position : code.start()], allowed), code[0]]
-        position = code.end()
-    return "".join([*pieces, _prose(text[position:], allowed)])
-
-
-def _prose(text: str, allowed: set[str]) -> str:
-    return _TOKEN.sub(lambda match: _written(match, allowed), _NEEDLESS_ESCAPE.sub("", text))
-
-
-def _written(match: re.Match[str], allowed: set[str]) -> str:
-    following = match.string[match.end() : match.end() + 2]
-    if match["citation"]:  # with a bracket behind it, it would be the label of a link
-        return f"{match[0]} " if following[:1] in {"(", "[", ":"} else match[0]
-    if match["link"]:
-        return (
-            match["link"].lstrip("!")
-            if _bare(match["target"]) in allowed
-            else _prose(match["label"], allowed)
-        )
-    if match["url"] or match["domain"]:
-        address = _bare(match[0])
-        if address not in allowed and f"https://{address}" not in allowed:
-            return " "  # not nothing: what stood before and behind it must not become a link
-        return match[0] if _ends_there(match[0], following) else f"{match[0]} "
-    return _CHARACTERS[match[0]]
-
-
-def _ends_there(address: str, following: str) -> bool:
-    """Whether whoever makes links of addresses cannot take what follows for a part of this one."""
-    return not following or following[0].isspace() or (following[0] == ")" and address[-1] not in "@:")
-
-
-def _bare(url: str) -> str:
+def bare(url: str) -> str:
     """An address without the punctuation of the sentence around it."""
     return url.rstrip(".,;:!?*_")
+
+
+def citations_in(text: str) -> list[str]:
+    """The numbers of each citation: `[1]` gives "1", `[1, 2]` gives "1, 2"."""
+    return [match["numbers"] for match in _TOKEN.finditer(text) if match["citation"]]
+
+
+def only_citations(text: str) -> str:
+    """A text without any opening bracket but those of citations."""
+    return _NO_CITATION.sub(" ", text)
+
+
+def without_tags(text: str) -> str:
+    """A text without the HTML that formats it; a line break becomes a space."""
+    return _TAG.sub(lambda tag: " " if tag[0][:3].lower() == "<br" else "", text)
+
+
+def words(text: str, allowed: set[str], cite: Cite | None = None, after: str = "") -> str:
+    """Words of one line in Markdown, with the addresses in `allowed` and no others.
+
+    `after` is the character that will follow them. Without `cite` a citation is nothing special.
+    """
+
+    def written(match: re.Match[str]) -> str:
+        following = match.string[match.end() : match.end() + 1] or after
+        if match["citation"]:
+            return _citation(match, following, cite)
+        if match["url"] or match["domain"]:
+            return _address(match[0], following, allowed)
+        if match["entity"]:
+            return "&amp;"
+        return "‹" if match[0] == "<" else f"\\{match[0]}"
+
+    return _TOKEN.sub(written, text)
+
+
+def code(text: str, allowed: set[str]) -> str:
+    """The same for what stands in a code block or span, where nothing can be escaped."""
+
+    def written(match: re.Match[str]) -> str:
+        if match[0] == "<":
+            return "‹"
+        return match[0] if _is_allowed(bare(match[0]), allowed) else REMOVED
+
+    return _IN_CODE.sub(written, text)
+
+
+def _citation(match: re.Match[str], following: str, cite: Cite | None) -> str:
+    if cite is None:
+        return match[0].replace("[", r"\[").replace("]", r"\]")
+    # With a bracket or a colon behind it, it would be the label of a link.
+    return cite(match["numbers"]) + (" " if following in {"(", "[", ":"} else "")
+
+
+def _address(found: str, following: str, allowed: set[str]) -> str:
+    if not _is_allowed(bare(found), allowed):
+        return " "  # not nothing: what stood before and behind it must not become a link
+    ends = not following or following.isspace() or (following == ")" and found[-1] not in "@:")
+    return found if ends else f"{found} "
+
+
+def _is_allowed(address: str, allowed: set[str]) -> bool:
+    return address in allowed or f"https://{address}" in allowed

@@ -4,7 +4,7 @@ from answer_fn.answer import Services
 from answer_fn.settings import Settings
 from shared import clients
 from shared.cases import Cases
-from shared.chat import Chat
+from shared.chat import open_chat
 from shared.conversations import Conversations
 from shared.failures import Failures
 from shared.outbox import Outbox
@@ -16,7 +16,7 @@ def open_services(settings: Settings) -> Services:
     """Make the clients; called once, on the first message."""
     project = settings.google_cloud_project
     firestore = clients.firestore(project, settings.firestore_database)
-    chat = Chat(clients.chat(settings.chat_endpoint))
+    chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
     records = Records(firestore, settings.history_hours)
     return Services(
         outbox=Outbox(clients.publisher(), project),
@@ -29,4 +29,5 @@ def open_services(settings: Settings) -> Services:
         gemini=clients.gemini(),
         model=settings.answer_model,
         hours=settings.history_hours,
+        contact=settings.human_contact,
     )

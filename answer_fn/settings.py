@@ -13,4 +13,7 @@ class Settings(CommonSettings):
     answer_model: str = Field(
         default="gemini-3.5-flash", min_length=1, description="Model that answers questions"
     )
+    human_contact: str | None = Field(
+        default=None, min_length=1, max_length=300, description="Whom to ask, in Markdown: an e-mail, a link"
+    )
     step_seconds: float = Field(default=120, ge=20, lt=600, description="Deadline of the step, in seconds")

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from answer_fn.compose import Source
 from answer_fn.deliver import deliver, mark_case
-from answer_fn.reply import content_of
+from answer_fn.reply import contents_of, with_contact
 from answer_fn.settings import Settings
 from shared import clients, logs
 from shared.cases import Cases
-from shared.chat import Chat
+from shared.chat import Chat, open_chat
 from shared.cloudevent import is_whole
 from shared.conversations import Conversations
 from shared.dead_letters import DeadLetter, reference
@@ -43,6 +43,7 @@ class Services:
     records: Records
     chat: Chat
     conversations: Conversations
+    contact: str | None
 
 
 def open_services(settings: Settings) -> Services:
@@ -52,8 +53,9 @@ def open_services(settings: Settings) -> Services:
         cases=Cases(firestore),
         failures=Failures(firestore),
         records=Records(firestore, settings.history_hours),
-        chat=Chat(clients.chat(settings.chat_endpoint)),
+        chat=open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second),
         conversations=Conversations(firestore, settings.history_hours),
+        contact=settings.human_contact,
     )
 
 
@@ -114,9 +116,10 @@ def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
         services.cases.mark_told(letter, deadline)
 
 
-def apology(question: Question, contexts: tuple[Context, ...]) -> Fields:
-    """The final message that says sorry, with the sources that had been found."""
+def apology(question: Question, contexts: tuple[Context, ...], contact: str | None) -> Fields:
+    """The final message that says sorry, with whom to ask and the sources that had been found."""
     said = text(question.language, "apology", "text", reference=reference(question.id))
+    said = with_contact(said, question, contact)
     sources = _sources(contexts)
     if sources:
         said += "\n\n" + text(question.language, "apology", "sources")
@@ -124,6 +127,7 @@ def apology(question: Question, contexts: tuple[Context, ...]) -> Fields:
         "kind": APOLOGY,
         "answered": False,
         "text": said,
+        "more": [],
         "plain": said,
         "search_query": question.text,
         "sources": [vars(source) for source in sources],
@@ -134,7 +138,7 @@ def _apologise(
     question: Question, contexts: tuple[Context, ...], services: Services, deadline: Deadline
 ) -> bool:
     """Write the apology under its lease; False when there is nothing to apologise for (any more)."""
-    final = apology(question, contexts)
+    final = apology(question, contexts, services.contact)
     lease = services.records.lease_for_apology(question.id, final, deadline)
     if lease is None:
         _finish(question, services, deadline)
@@ -146,7 +150,8 @@ def _apologise(
             logs.warning("Answered, though the answer is not noted; left as it is")
             mark_case(question, services, until)
             return False
-        services.chat.put_final(question, content_of(final, question), until)
+        [content] = contents_of(final, question)
+        services.chat.put_final(question, content, until)
     return True
 
 

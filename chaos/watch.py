@@ -21,8 +21,10 @@ def place_of(message: Json) -> str:
 
 
 def is_final(message: Json) -> bool:
-    """Whether a message of the bot is more than a progress card."""
-    return bool(message.get("text"))
+    """Whether a message of the bot is the end of a question: no progress, and no pointer to a late answer."""
+    text = message.get("text", "")
+    cards = [card.get("cardId") for card in message.get("cardsV2", ())]
+    return bool(text) and "progress" not in cards and not text.startswith("↑")
 
 
 class Watch:

@@ -11,7 +11,7 @@ from ingest_fn.events import storable
 from ingest_fn.ingest import STEP, Services, ingest
 from ingest_fn.settings import Settings
 from shared import clients, logs
-from shared.chat import Chat
+from shared.chat import open_chat
 from shared.cloudevent import Message, is_whole
 from shared.conversations import Conversations
 from shared.dead_letters import unknown_id
@@ -40,7 +40,7 @@ def open_services(settings: Settings) -> Services:
             certs_url=settings.chat_certs_url,
         ),
         outbox=Outbox(clients.publisher(), project),
-        chat=Chat(clients.chat(settings.chat_endpoint)),
+        chat=open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second),
         conversations=Conversations(firestore, settings.history_hours),
         failures=Failures(firestore),
         publishes_to=settings.publishes_to,

@@ -30,10 +30,13 @@ class FunctionFailed(Exception):
 class Functions:
     """Starts, watches, kills and stops the functions' processes."""
 
-    def __init__(self, places: Places, faults: Faults, gemini_key: str | None) -> None:
+    def __init__(
+        self, places: Places, faults: Faults, gemini_key: str | None, *, quotas: bool = True
+    ) -> None:
         self._places = places
         self._faults = faults
         self._gemini_key = gemini_key
+        self._quotas = quotas
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._watch: asyncio.Task[None] | None = None
 
@@ -84,7 +87,7 @@ class Functions:
             self._processes[name] = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=of_function(name, self._places, self._gemini_key),
+                env=of_function(name, self._places, self._gemini_key, quotas=self._quotas),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -28,7 +28,7 @@ async def running(
     `official`: on Google's emulators, which listen already (`local.emulators.both`).
     """
     faults = faults or Faults()
-    functions = Functions(places, faults, gemini_key)
+    functions = Functions(places, faults, gemini_key, quotas=quotas)
     functions.spawn()
     try:
         # The functions import their SDKs meanwhile, which takes longest; so these two come only now.

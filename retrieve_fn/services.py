@@ -3,7 +3,7 @@
 from retrieve_fn.retrieve import Corpus, Services
 from retrieve_fn.settings import Settings
 from shared import clients
-from shared.chat import Chat
+from shared.chat import open_chat
 from shared.failures import Failures
 from shared.outbox import Outbox
 from shared.progress import Progress
@@ -14,12 +14,11 @@ def open_services(settings: Settings) -> Services:
     """Make the clients; called once, on the first message."""
     project = settings.google_cloud_project
     firestore = clients.firestore(project, settings.firestore_database)
+    chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
     return Services(
         outbox=Outbox(clients.publisher(), project),
         failures=Failures(firestore),
-        progress=Progress(
-            Chat(clients.chat(settings.chat_endpoint)), Records(firestore, settings.history_hours)
-        ),
+        progress=Progress(chat, Records(firestore, settings.history_hours)),
         rag=clients.rag(settings.rag_location, settings.rag_endpoint),
         corpus=Corpus(
             name=settings.rag_corpus,

@@ -2,12 +2,11 @@
 
 from typing import Literal
 
-from shared.chat import Card, Content
+from shared.chat import PROGRESS_CARD
+from shared.chat_api import Card, Content
 from shared.envelope import Language
 from shared.texts import text
 
-#: The same in every message, so that an update replaces the card.
-CARD_ID = "threadwise"
 #: A card is no place for an essay: a longer query is cut.
 LONGEST_QUERY = 200
 
@@ -21,7 +20,11 @@ _ICONS = {"done": "check_circle", "running": "progress_activity", "waiting": "ra
 def progress(
     language: Language, running: Stage, search_query: str | None = None, note: Note | None = None
 ) -> Content:
-    """The card while one stage is running; with the query as soon as it is known, and a note if need be."""
+    """The card while one stage is running; with the query as soon as it is known, and a note if need be.
+
+    What is under way is said in the message's text: unlike the fallback text of a card, which notifications
+    show, it gives way to the answer (an update has no mask for the other).
+    """
     current = STAGES.index(running)
     rows = [
         _row(language, _label(language, stage, search_query), _state(position, current))
@@ -29,14 +32,8 @@ def progress(
     ]
     if note:
         rows.append({"text_paragraph": {"text": escaped(text(language, "progress", note))}})
-    card: Card = {
-        "card_id": CARD_ID,
-        "card": {
-            "header": {"title": text(language, "progress", "title")},
-            "sections": [{"widgets": rows}],
-        },
-    }
-    return Content(cards=[card], fallback=text(language, "progress", "fallback"))
+    card: Card = {"card_id": PROGRESS_CARD, "card": {"sections": [{"widgets": rows}]}}
+    return Content(text(language, "progress", "title"), [card])
 
 
 def _label(language: Language, stage: Stage, search_query: str | None) -> str:

@@ -1,167 +1,158 @@
-"""The one Chat message that a question leads to.
+"""The Chat messages that a question leads to: one, or one for each part of a long answer.
 
-Its id is derived from the question's name, so writing it twice cannot make two messages: 409 means it is
-there already. 404 on an update means that it was never made (the progress card failed), or that a person
-has deleted it: then, and only then, a message with the next derived id takes its place.
+Their ids are derived from the question's name, so writing one twice cannot make two messages: 409 means it is
+there already. One that was there and is not any more has been deleted by a person: then, and only then, a
+message with the next derived id takes its place. We never delete any: people would see "Message deleted".
 """
 
 import hashlib
-import uuid
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
-from google.api_core.exceptions import Conflict, NotFound
-from google.apps.chat_v1.types import (
-    CreateMessageNotificationOptions,
-    CreateMessageRequest,
-    MarkupSyntax,
-    Message,
-    UpdateMessageRequest,
-)
-from google.protobuf.field_mask_pb2 import FieldMask
+from google.apps.chat_v1.types import Message
 
+from shared.chat_api import Card, ChatApi, Content, Form
 from shared.deadline import Deadline
 from shared.envelope import Question
-from shared.errors import Transient
-from shared.retry import call
+from shared.errors import Permanent, StepError, Transient
+from shared.slots import Slots
+from shared.texts import text
 
-#: Seconds one attempt of a write may take.
-TIMEOUT = 5.0
-#: A progress write is tried once, and briefly: it must never delay the answer.
-PROGRESS_TIMEOUT = 3.0
+__all__ = ["Card", "Chat", "Content", "message_id", "open_chat"]
+
 #: The first message, and how many may take its place after a person has deleted it.
 MOST_MESSAGES = 3
-
-Card = dict[str, Any]
-_REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
-_SILENT: Any = CreateMessageNotificationOptions.NotificationType.NOTIFICATION_TYPE_NONE
+#: The card id of a message that is no answer yet.
+PROGRESS_CARD = "progress"
 
 
 @dataclass(frozen=True)
-class Content:
-    """What a message shows: Markdown text and cards (`card_id` and `card`, in the API's snake case).
+class Posted:
+    """Where the question's message is (None: in no thread that counts), and whether it was there before."""
 
-    `fallback` is what a notification shows of a message that has only cards.
+    thread: str | None
+    in_place: bool
+
+
+def message_id(question_id: str, number: int = 0, role: str = "") -> str:
+    """The client-assigned id: `client-` and lowercase hexadecimal digits, 63 characters in all.
+
+    `number` counts the messages that have taken a deleted one's place; `role` is "" for the question's own
+    message, or tells what else it is (`part 1`, `late`).
     """
-
-    text: str = ""
-    cards: list[Card] = field(default_factory=list)
-    fallback: str = ""
+    key = f"{question_id}:{role}:{number}" if role else f"{question_id}:{number}"
+    return "client-" + hashlib.sha256(key.encode()).hexdigest()[:56]
 
 
-def message_id(question_id: str, number: int = 0) -> str:
-    """The client-assigned id: `client-` and lowercase hexadecimal digits, 63 characters in all."""
-    return "client-" + hashlib.sha256(f"{question_id}:{number}".encode()).hexdigest()[:56]
+def open_chat(client: Any, firestore: Any, writes_per_second: float) -> "Chat":
+    """Chat over a `ChatServiceClient`; whose turn it is to write is noted in Firestore."""
+    return Chat(ChatApi(client, Slots(firestore, writes_per_second)))
 
 
 class Chat:
-    """Writes the messages of questions, over one `ChatServiceClient`."""
+    """Writes the messages of questions."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
+    def __init__(self, api: ChatApi) -> None:
+        self._api = api
 
     def post_progress(self, question: Question, content: Content, deadline: Deadline) -> None:
-        """Post the progress card. Does nothing when the message is there already. Tried once."""
-        self._create(question, 0, content, deadline, final=False)
+        """Post the progress card, if the space is free. Does nothing when it is there already. Tried once."""
+        form = Form(content, question.thread)
+        self._api.create(question.space, message_id(question.id), form, deadline, final=False)
 
     def update_progress(self, question: Question, content: Content, deadline: Deadline) -> None:
-        """Show progress in the message, if there is one. Tried once."""
-        self._update(question, 0, content, deadline, final=False)
+        """Show progress in the message, if there is one and the space is free. Tried once."""
+        self._api.update(_name(question), content, deadline, final=False)
 
-    def put_final(self, question: Question, content: Content, deadline: Deadline) -> str:
-        """Make `content` what the question's message says, and return the message's name.
+    def put_final(
+        self, question: Question, content: Content, deadline: Deadline, *, more: Sequence[Content] = ()
+    ) -> Posted:
+        """Make `content` what the question's message says, and `more` what follows it in further messages.
 
-        Idempotent. Raises Permanent or Transient.
+        Idempotent; parts of an earlier, longer answer say that they are none any more. Raises Permanent or
+        Transient.
         """
-        for number in range(MOST_MESSAGES):
-            written = (
-                self._update(question, number, content, deadline, final=True)
-                or self._create(question, number, content, deadline, final=True)
-                # There already: made by someone else just now, or deleted (ids are never free again).
-                or self._update(question, number, content, deadline, final=True)
-            )
-            if written:
-                return self._name(question, number)
-        raise Transient("chat_message_deleted", f"{MOST_MESSAGES} messages were deleted")
+        message, in_place = self._put(question, "", Form(content, question.thread), deadline)
+        # Where the first part is: the question's thread may not be there any more.
+        thread = question.thread and (message.thread.name or question.thread)
+        for number, part in enumerate(more, start=1):
+            self._put(question, _part(number), Form(part, thread), deadline)
+        self._take_back(question, len(more) + 1, deadline)
+        return Posted(thread, in_place)
+
+    def say(self, question: Question, content: Content, deadline: Deadline) -> None:
+        """Post a message of its own, once, for a question that does not enter the pipeline."""
+        form = Form(content, question.thread)
+        self._api.create(question.space, message_id(question.id), form, deadline, final=True)
+
+    def point(self, question: Question, to: Posted, content: Content, deadline: Deadline) -> None:
+        """Point to a message that nobody may have noticed, by a further one beside it, once."""
+        identity = message_id(question.id, role="late")
+        self._api.create(question.space, identity, Form(content, to.thread), deadline, final=True)
 
     def said(self, question: Question, deadline: Deadline) -> str:
-        """The text of the question's message as it is in Chat now; "" for a card or no message at all.
+        """The text of the question's message as it is in Chat now; "" for progress or no message at all.
 
         Raises Permanent or Transient.
         """
         for number in range(MOST_MESSAGES):
-            try:
-                return str(self._get(self._name(question, number), deadline).text)
-            except NotFound:
-                continue
+            message = self._api.get(_name(question, number), deadline)
+            if message is not None:
+                return "" if _is_progress(message) else str(message.text)
         return ""
 
-    def say(self, question: Question, content: Content, deadline: Deadline) -> None:
-        """Post a message of its own, once, for a question that does not enter the pipeline."""
-        self._create(question, 0, content, deadline, final=True)
+    def _put(self, question: Question, role: str, form: Form, deadline: Deadline) -> tuple[Message, bool]:
+        """Write one message; also whether it was there before."""
+        for number in range(MOST_MESSAGES):
+            name = _name(question, number, role)
+            # A read is cheap; a write that finds nothing would cost the space a second.
+            if self._may_be_there(name, deadline):
+                written = self._api.update(name, form.content, deadline, final=True)
+                if written is not None:
+                    return written, True
+            identity = message_id(question.id, number, role)
+            written = self._api.create(question.space, identity, form, deadline, final=True)
+            if written is not None:
+                return written, False
+            # There already: made by someone else just now, or deleted (ids are never free again).
+            written = self._api.update(name, form.content, deadline, final=True)
+            if written is not None:
+                return written, True
+        raise Transient("chat_message_deleted", f"{MOST_MESSAGES} messages were deleted")
 
-    def _create(
-        self, question: Question, number: int, content: Content, deadline: Deadline, *, final: bool
-    ) -> bool:
-        request = CreateMessageRequest(
-            parent=question.space,
-            message=_message(content, question.thread),
-            message_id=message_id(question.id, number),
-            request_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{question.id}:{number}:{final}")),
-        )
-        if question.thread:  # without a thread the option is an error
-            request.message_reply_option = _REPLY
-        if not final:
-            request.create_message_notification_options = CreateMessageNotificationOptions(
-                notification_type=_SILENT
-            )
-        # Over REST a 409 is a plain Conflict: the client maps errors by their HTTP status alone.
-        return self._write(self._client.create_message, request, Conflict, deadline, final=final)
-
-    def _update(
-        self, question: Question, number: int, content: Content, deadline: Deadline, *, final: bool
-    ) -> bool:
-        message = _message(content, None)
-        message.name = self._name(question, number)
-        request = UpdateMessageRequest(message=message, update_mask=FieldMask(paths=["text", "cards_v2"]))
-        return self._write(self._client.update_message, request, NotFound, deadline, final=final)
-
-    def _write(
-        self, method: Any, request: Any, refusal: type[Exception], deadline: Deadline, *, final: bool
-    ) -> bool:
+    def _may_be_there(self, name: str, deadline: Deadline) -> bool:
         try:
-            call(
-                lambda timeout: method(request=request, retry=None, timeout=timeout),
-                service="chat",
-                deadline=deadline,
-                timeout=TIMEOUT if final else PROGRESS_TIMEOUT,
-                attempts=10 if final else 1,  # bounded by the deadline: one write a second for a space
-                answers=(refusal,),
-            )
-        except refusal:
-            return False
-        return True
+            return self._api.get(name, deadline.within(deadline.remaining / 3)) is not None
+        except StepError:
+            return True  # trying to update it will tell
 
-    def _get(self, name: str, deadline: Deadline) -> Message:
-        message: Message = call(
-            lambda timeout: self._client.get_message(name=name, retry=None, timeout=timeout),
-            service="chat",
-            deadline=deadline,
-            timeout=TIMEOUT,
-            answers=(NotFound,),
-        )
-        return message
-
-    def _name(self, question: Question, number: int) -> str:
-        return f"{question.space}/messages/{message_id(question.id, number)}"
+    def _take_back(self, question: Question, first: int, deadline: Deadline) -> None:
+        taken_back = Content(text(question.language, "answer", "taken_back"))
+        for name in _names(question, first):
+            try:
+                message = self._api.get(name, deadline)
+            except Permanent:  # it cannot be seen, so it cannot be changed
+                return
+            if message is None:
+                return
+            if message.text != taken_back.text:
+                self._api.update(name, taken_back, deadline, final=True)
 
 
-def _message(content: Content, thread: str | None) -> Message:
-    fields: dict[str, Any] = {"text": content.text, "cards_v2": content.cards}
-    if content.text:
-        fields["markup_syntax"] = MarkupSyntax.MARKUP_SYNTAX_MARKDOWN
-    if content.fallback:
-        fields["fallback_text"] = content.fallback
-    if thread:
-        fields["thread"] = {"name": thread}
-    return Message(fields)
+def _part(number: int) -> str:
+    return f"part {number}"
+
+
+def _names(question: Question, first: int) -> Iterator[str]:
+    """The names of the messages from one part on, as far as anyone may have written them."""
+    return (_name(question, role=_part(number)) for number in count(first))
+
+
+def _name(question: Question, number: int = 0, role: str = "") -> str:
+    return f"{question.space}/messages/{message_id(question.id, number, role)}"
+
+
+def _is_progress(message: Message) -> bool:
+    return any(card.card_id == PROGRESS_CARD for card in message.cards_v2)

@@ -7,8 +7,8 @@ is written under a lease too, and gives way to an answer.
 
 `questions/<message name with _>`: question_id, lease, lease_until, final, posted, apologised, expired_at;
 `apologised` tells whether an apology was noted at any time, and `final` is what the message says at last:
-kind (answer, fallback, apology), answered, text, plain (without the hint), search_query, and sources (id,
-number, title, link).
+kind (answer, fallback, apology), answered, text, more (the texts of further messages), plain (without the
+hint), search_query, and sources (id, number, title, link).
 """
 
 import secrets
@@ -193,6 +193,8 @@ def _is_final(value: Any) -> TypeGuard[Fields]:
     return (
         isinstance(value, dict)
         and all(isinstance(value.get(name), kind) for name, kind in _FINAL.items())
+        and isinstance(value.get("more", []), list)
+        and all(isinstance(text, str) for text in value.get("more", []))
         and all(isinstance(source, dict) and source.keys() == _SOURCE for source in value["sources"])
     )
 

@@ -35,6 +35,9 @@ class CommonSettings(BaseSettings):
     dead_letter_topic: str = Field(
         default="dead-letters", pattern=TOPIC, description="Topic for what cannot go on"
     )
+    chat_writes_per_second: float = Field(
+        default=1, gt=0, le=1000, description="Chat's quota of writes a second in one space"
+    )
     step_seconds: float = Field(default=60, ge=20, lt=600, description="Deadline of the step, in seconds")
 
 

@@ -14,9 +14,11 @@ from google.cloud.pubsub_v1 import SubscriberClient
 
 from local.cloud import Cloud
 from local.connect import connect_topics, topic_path
+from local.environment import UNBOUND
 from local.faults import Faults
 from local.places import HOST, PROJECT, Places, free_port
 from shared import clients
+from shared.chat import Chat, open_chat
 from shared.envelope import Question
 from shared.outbox import Outbox
 from tests.factories import SPACE, question
@@ -52,6 +54,7 @@ def small_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCloud
         environment.setenv("GOOGLE_GEMINI_BASE_URL", places.url)
         environment.setenv("GEMINI_API_KEY", "local")
         environment.setenv("GOOGLE_CLOUD_PROJECT", PROJECT)
+        environment.setenv("CHAT_WRITES_PER_SECOND", str(UNBOUND))
         environment.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
         small.run(small.cloud.start())
         connect_topics(places)
@@ -72,6 +75,12 @@ def faults(small_cloud: SmallCloud) -> Iterator[Faults]:
 def firestore(small_cloud: SmallCloud) -> Client:
     """A client of the Firestore stand-in."""
     return Client(project=PROJECT)
+
+
+@pytest.fixture(scope="session")
+def chat(small_cloud: SmallCloud, firestore: Client) -> Chat:
+    """Our side of the Chat stand-in, hardly ever waiting for its turn."""
+    return open_chat(clients.chat(small_cloud.places.url.removeprefix("http://")), firestore, UNBOUND)
 
 
 @pytest.fixture(scope="session")

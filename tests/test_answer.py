@@ -1,5 +1,6 @@
 """Answering: what is posted, what is remembered, and what a redelivery does."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -10,7 +11,7 @@ from answer_fn.services import open_services
 from answer_fn.settings import Settings
 from local.cloud import KNOWLEDGE
 from local.rag.index import Index
-from shared.chat import message_id
+from shared.chat import Content, message_id
 from shared.conversations import COLLECTION
 from shared.deadline import Deadline
 from shared.envelope import Context, Envelope, Question
@@ -45,12 +46,12 @@ def found() -> tuple[Context, ...]:
 
 @pytest.fixture
 def message(small_cloud: SmallCloud) -> Any:
-    """The Chat message of a question, as JSON."""
+    """A Chat message of a question, as JSON; None when there is none."""
 
-    def read(sent: Envelope) -> dict[str, Any]:
-        name = f"{sent.question.space}/messages/{message_id(sent.question.id)}"
+    def read(sent: Envelope, role: str = "") -> dict[str, Any] | None:
+        name = f"{sent.question.space}/messages/{message_id(sent.question.id, role=role)}"
         response = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False)
-        return dict(response.raise_for_status().json())
+        return None if response.status_code == 404 else dict(response.raise_for_status().json())
 
     return read
 
@@ -234,6 +235,66 @@ def test_an_answer_noted_before_a_crash_is_the_one_that_is_posted_after_it(
 
     assert message(sent)["text"] == "Noted."
     assert [turn["text"] for turn in saved(firestore, sent)] == [sent.question.text, "Noted."]
+
+
+def test_an_answer_in_parts_is_posted_again_as_it_was_noted(
+    services: Services, found: tuple[Context, ...], firestore: Any, message: Any
+) -> None:
+    sent = findings(found)
+    services.records.settle(sent.question.id, {**final("answer", "One."), "more": ["Two."]}, Deadline(5))
+
+    for _ in range(2):
+        answer(sent, services, Deadline(60))
+
+    assert message(sent)["text"] == "One."
+    assert message(sent, role="part 1")["text"] == "Two."
+    assert message(sent, role="part 2") is None
+
+
+def test_a_redelivered_fallback_is_the_one_that_was_noted(
+    services: Services, found: tuple[Context, ...], faults: Any
+) -> None:
+    sent = findings(found, question=question(text="Who won the football world cup in Brazil?"))
+    answer(sent, services, Deadline(60))
+    faults.switch_on("gemini-down")  # the model is not asked again
+
+    answer(sent, services, Deadline(60))
+
+    settled = services.records.settled(sent.question.id, Deadline(5))
+    assert settled is not None and settled.posted and settled.final["kind"] == "fallback"
+
+
+def asked_long_ago(**fields: Any) -> Question:
+    return question(asked_at=datetime.now(UTC) - timedelta(minutes=11), **fields)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_late_answer_in_an_old_message_is_pointed_to_once(
+    services: Services, found: tuple[Context, ...], message: Any, language: str
+) -> None:
+    late = findings(found, question=asked_long_ago(language=language, text="Hello <users/all>, VPN?"))
+    services.chat.put_final(late.question, Content("Sorry."), Deadline(5))
+
+    answer(late, services, Deadline(60))
+    pointed = message(late, role="late")
+    services.records.settle(late.question.id, final("answer", "-"), Deadline(5))
+    answer(late, services, Deadline(60))
+
+    assert pointed["text"] == "↑ " + text(language, "answer", "pointer", question="Hello ‹users/all>, VPN?")
+    assert pointed["thread"] == message(late)["thread"]
+    assert message(late, role="late") == pointed
+
+
+def test_nothing_points_to_an_answer_in_time_or_in_a_new_message(
+    services: Services, found: tuple[Context, ...], message: Any
+) -> None:
+    in_time, new = findings(found), findings(found, question=asked_long_ago())
+    services.chat.put_final(in_time.question, Content("Sorry."), Deadline(5))
+    for sent in (in_time, new):
+        answer(sent, services, Deadline(60))
+
+    assert message(in_time, role="late") is None
+    assert message(new, role="late") is None
 
 
 def test_an_answer_that_cannot_be_posted_is_transient(services: Services, faults: Any) -> None:

@@ -9,18 +9,16 @@ from local.places import Places
 from shared import clients
 from shared.cards import progress
 from shared.chat import Chat, Content, message_id
+from shared.chat_api import fits
 from shared.deadline import Deadline
 from shared.envelope import Question
 from shared.errors import Permanent, Transient
+from shared.texts import text
+from tests.chat_stand_in import AIKO_DM
 from tests.conftest import SmallCloud
 from tests.factories import SPACE, question
 
 FINAL = Content(text="Install the client [1].")
-
-
-@pytest.fixture
-def chat(small_cloud: SmallCloud) -> Chat:
-    return Chat(clients.chat(endpoint(small_cloud.places)))
 
 
 def endpoint(places: Places) -> str:
@@ -35,6 +33,13 @@ def in_thread(chat: Chat, asked: Question, small_cloud: SmallCloud) -> list[dict
         for message in state["messages"]
         if message["thread"]["name"] == asked.thread and message["sender"]["type"] == "BOT"
     ]
+
+
+def by_id(asked: Question, small_cloud: SmallCloud, role: str = "") -> dict[str, Any]:
+    """A message of the question, wherever it is."""
+    name = f"{asked.space}/messages/{message_id(asked.id, role=role)}"
+    response = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False)
+    return dict(response.raise_for_status().json())
 
 
 def test_the_id_is_one_that_chat_accepts_and_always_the_same() -> None:
@@ -129,6 +134,134 @@ def test_a_space_that_is_not_there_is_permanent(chat: Chat) -> None:
 
     with pytest.raises(Permanent, match="chat_refused"):
         chat.put_final(nowhere, FINAL, Deadline(5))
+
+
+def test_the_placeholder_tells_people_and_leaves_nothing_behind(
+    chat: Chat, asked: Question, small_cloud: SmallCloud
+) -> None:
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
+    [placeholder] = in_thread(chat, asked, small_cloud)
+    chat.put_final(asked, FINAL, Deadline(10))
+
+    [message] = in_thread(chat, asked, small_cloud)
+    assert placeholder["text"] == text("en", "progress", "title")
+    assert not placeholder.get("silent")
+    assert message["text"] == FINAL.text
+    assert "fallbackText" not in message
+
+
+PARTS = [Content("Part two."), Content("Part three.")]
+
+
+def texts(chat: Chat, asked: Question, small_cloud: SmallCloud) -> list[str]:
+    return [message["text"] for message in in_thread(chat, asked, small_cloud)]
+
+
+def test_all_parts_stand_in_the_question_s_thread_once(
+    chat: Chat, asked: Question, small_cloud: SmallCloud
+) -> None:
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
+    for _ in range(2):
+        chat.put_final(asked, FINAL, Deadline(20), more=PARTS)
+
+    assert texts(chat, asked, small_cloud) == [FINAL.text, "Part two.", "Part three."]
+
+
+def test_parts_of_an_earlier_answer_do_not_stay_and_are_not_deleted(
+    chat: Chat, asked: Question, small_cloud: SmallCloud
+) -> None:
+    chat.put_final(asked, FINAL, Deadline(20), more=PARTS)
+    for _ in range(2):
+        chat.put_final(asked, Content("Shorter."), Deadline(20), more=[Content("Other.")])
+
+    taken_back = text("en", "answer", "taken_back")
+    assert texts(chat, asked, small_cloud) == ["Shorter.", "Other.", taken_back]
+
+
+def test_a_longer_answer_takes_the_place_of_a_shorter_one(
+    chat: Chat, asked: Question, small_cloud: SmallCloud
+) -> None:
+    chat.put_final(asked, Content("Sorry."), Deadline(20))
+    chat.put_final(asked, FINAL, Deadline(20), more=PARTS)
+
+    assert texts(chat, asked, small_cloud) == [FINAL.text, "Part two.", "Part three."]
+
+
+def test_a_deleted_part_is_replaced(chat: Chat, asked: Question, small_cloud: SmallCloud) -> None:
+    chat.put_final(asked, FINAL, Deadline(20), more=PARTS)
+    name = f"{SPACE}/messages/{message_id(asked.id, role='part 1')}"
+    clients.chat(endpoint(small_cloud.places)).delete_message(name=name)
+
+    chat.put_final(asked, FINAL, Deadline(20), more=PARTS)
+
+    assert texts(chat, asked, small_cloud) == [FINAL.text, "Part three.", "Part two."]
+
+
+def test_a_thread_that_chat_does_not_know_is_left_out_and_the_parts_stay_together(
+    chat: Chat, small_cloud: SmallCloud
+) -> None:
+    lost = question(thread="spaces/ELSEWHERE/threads/T")
+
+    chat.put_final(lost, FINAL, Deadline(20), more=PARTS)
+
+    found = [by_id(lost, small_cloud, role) for role in ("", "part 1", "part 2")]
+    assert [message["text"] for message in found] == [FINAL.text, "Part two.", "Part three."]
+    assert len({message["thread"]["name"] for message in found}) == 1
+
+
+def test_in_a_direct_message_a_top_level_question_is_answered_without_a_thread(
+    chat: Chat, small_cloud: SmallCloud
+) -> None:
+    direct = question(space=AIKO_DM, id=f"{AIKO_DM}/messages/Q.Q", conversation=AIKO_DM, thread=None)
+
+    chat.put_final(direct, FINAL, Deadline(20), more=PARTS[:1])
+
+    assert "threadReply" not in by_id(direct, small_cloud)
+    assert by_id(direct, small_cloud, "part 1")["text"] == "Part two."
+
+
+BAD_CARD = {"card_id": "answer", "card": {"sections": [{"header": "Nothing", "widgets": []}]}}
+
+
+@pytest.mark.parametrize("posted", [False, True])
+@pytest.mark.parametrize("bare, said", [("Bare.", "Bare."), ("", "With a card.")])
+def test_when_chat_refuses_the_card_plain_text_goes_out(
+    chat: Chat, asked: Question, small_cloud: SmallCloud, posted: bool, bare: str, said: str
+) -> None:
+    if posted:
+        chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
+
+    chat.put_final(asked, Content("With a card.", [BAD_CARD], bare), Deadline(20))
+
+    [message] = in_thread(chat, asked, small_cloud)
+    assert message["text"] == said
+    assert not message.get("cardsV2")
+
+
+@pytest.mark.parametrize("widgets, size", [(101, 1), (40, 1_000)])
+def test_a_card_that_chat_would_cut_or_refuse_is_not_sent(
+    chat: Chat, asked: Question, small_cloud: SmallCloud, widgets: int, size: int
+) -> None:
+    widget = {"text_paragraph": {"text": "x" * size}}
+    card = {"card_id": "answer", "card": {"sections": [{"widgets": [widget] * widgets}]}}
+
+    chat.put_final(asked, Content("With a card.", [card], "Bare."), Deadline(20))
+
+    assert texts(chat, asked, small_cloud) == ["Bare."]
+
+
+def test_japanese_counts_six_bytes_a_character() -> None:
+    rows = [{"text_paragraph": {"text": "あ" * 1_000}}] * 4
+    card = {"card_id": "answer", "card": {"sections": [{"widgets": rows}]}}
+
+    assert fits(Content("x" * 1_000, [card]))
+    assert not fits(Content("あ" * 1_200, [card]))
+    assert not fits(Content("x" * 4_001))
+
+
+def test_what_chat_refuses_in_every_form_is_permanent(chat: Chat, asked: Question) -> None:
+    with pytest.raises(Permanent, match="chat_refused"):
+        chat.put_final(asked, Content(" ", [BAD_CARD]), Deadline(20))
 
 
 def test_the_card_shows_the_query_and_what_runs(small_cloud: SmallCloud) -> None:

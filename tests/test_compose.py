@@ -122,7 +122,7 @@ def test_foreign_links_go(text: str) -> None:
     "text, shown",
     [
         ("Run `arr[0] = a[2]` [1].", "Run `arr[0] = a[2]` [1]."),
-        ("Tom & Jerry [1].", "Tom &amp; Jerry [1]."),
+        ("Tom & Jerry [1].", "Tom & Jerry [1]."),
         ("Use a < b [1].", "Use a ‹ b [1]."),
         ("- one [1]\n- **two** [1]", "- one [1]\n- **two** [1]"),
         ("Open https://portal.example/vpn。次に [1]。", "Open https://portal.example/vpn 。次に [1]。"),

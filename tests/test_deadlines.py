@@ -24,7 +24,7 @@ from reformulate_fn import reformulate as reformulating
 from reformulate_fn.settings import Settings as ReformulateSettings
 from retrieve_fn import retrieve as retrieving
 from retrieve_fn.settings import Settings as RetrieveSettings
-from shared import chat, firestore, outbox, progress, records, step
+from shared import chat_api, firestore, outbox, progress, records, step
 from shared.settings import CommonSettings
 from tests.conftest import SmallCloud
 from tests.troubled import AUDIENCE, Receive, Where, receiver
@@ -120,11 +120,11 @@ SETTINGS: dict[str, type[CommonSettings]] = {
 }
 #: The longest attempt of one call, of each function.
 LONGEST_CALL = {
-    "ingest": max(auth.CERTS_TIMEOUT, firestore.TIMEOUT, chat.PROGRESS_TIMEOUT, outbox.PUBLISH_TIMEOUT),
+    "ingest": max(auth.CERTS_TIMEOUT, firestore.TIMEOUT, chat_api.PROGRESS_TIMEOUT, outbox.PUBLISH_TIMEOUT),
     "reformulate": max(reformulating.TIMEOUT, outbox.PUBLISH_TIMEOUT),
     "retrieve": max(retrieving.TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "answer": max(answering.TIMEOUT, chat.TIMEOUT, firestore.TIMEOUT),
-    "tell": max(chat.TIMEOUT, firestore.TIMEOUT),
+    "answer": max(answering.TIMEOUT, chat_api.TIMEOUT, firestore.TIMEOUT),
+    "tell": max(chat_api.TIMEOUT, firestore.TIMEOUT),
 }
 
 
@@ -165,6 +165,6 @@ def test_the_parts_of_a_step_end_before_the_step() -> None:
 
 
 def test_a_lease_outlasts_what_is_written_under_it() -> None:
-    assert records.LEASE.total_seconds() > chat.PROGRESS_TIMEOUT
+    assert records.LEASE.total_seconds() > chat_api.PROGRESS_TIMEOUT
     assert records.APOLOGY_LEASE.total_seconds() > telling.WAIT_FOR_APOLOGY
     assert records.APOLOGY_LEASE.total_seconds() < answering.WAIT_FOR_MEMORY

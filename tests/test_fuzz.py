@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from answer_fn.compose import compose
+from answer_fn.parts import parts_of
 from answer_fn.prompts import RagAnswer, prompt
-from answer_fn.reply import content_of, final_of
+from answer_fn.reply import contents_of, final_of
 from ingest_fn.events import Asked, Ignored, Mentioned, storable, understand
 from reformulate_fn.reformulate import cleaned
+from shared.chat_api import Content, fits
 from shared.cloudevent import Message, data_of, message, received_attributes
 from shared.envelope import Envelope
 from shared.errors import Permanent, Transient
@@ -189,12 +191,13 @@ def test_an_answer_cites_and_links_only_what_was_retrieved(answer: str, sources:
 
     if composed is None:
         return
-    shown = read(composed.text)
     numbers = {source.number for source in composed.sources}
     assert numbers
-    assert {int(n) for n in re.findall(r"(?<=\[)[1-9]\d{0,2}(?=\])", shown.prose)} <= numbers
-    assert shown.links <= LINKS
-    assert "<" not in shown.html + shown.prose
+    for part in [composed.text, *parts_of(composed.blocks, "cut")]:
+        shown = read(part)
+        assert {int(n) for n in re.findall(r"(?<=\[)[1-9]\d{0,2}(?=\])", shown.prose)} <= numbers
+        assert shown.links <= LINKS
+        assert "<" not in shown.html + shown.prose
 
 
 @fuzzed(2, answer=answers, language=st.sampled_from(["en", "ja"]))
@@ -202,9 +205,8 @@ def test_whatever_is_answered_can_be_noted_and_shown(answer: str, language: str)
     composed = compose(RagAnswer.model_construct(answer=answer, sources=[1, 2, 3], answered=True), CONTEXTS)
     sent = envelope(question=question(language=language), search_query="漢" * 5_000, contexts=CONTEXTS)
 
-    shown = content_of(final_of(composed, sent, 24), sent.question)
-
-    assert shown.text.strip() and len(shown.text) <= 4_096
+    for shown in contents_of(final_of(composed, sent, 24, None), sent.question):
+        assert shown.text.strip() and fits(shown) and fits(Content(shown.bare))
 
 
 rag_json = st.one_of(

@@ -8,7 +8,6 @@ import pytest
 from reformulate_fn.reformulate import Services, cleaned, reformulate, show_query
 from reformulate_fn.services import open_services
 from reformulate_fn.settings import Settings
-from shared import clients
 from shared.cards import progress
 from shared.chat import Chat, message_id
 from shared.deadline import Deadline
@@ -103,9 +102,8 @@ def test_anything_but_one_line_is_no_rewrite(output: str) -> None:
         cleaned(output)
 
 
-def test_the_query_is_shown_in_the_card(services: Services, small_cloud: SmallCloud) -> None:
+def test_the_query_is_shown_in_the_card(services: Services, small_cloud: SmallCloud, chat: Chat) -> None:
     sent = asking("And on a Mac?", history=VPN)
-    chat = Chat(clients.chat(small_cloud.places.url.removeprefix("http://")))
     chat.post_progress(sent.question, progress("en", "understanding"), Deadline(5))
 
     show_query(sent.model_copy(update={"search_query": "VPN on a Mac"}), services, Deadline(5))

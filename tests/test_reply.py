@@ -5,16 +5,22 @@ from typing import Any
 
 import pytest
 
+from answer_fn.blocks import parse
 from answer_fn.compose import Composed, Source
-from answer_fn.reply import final_of
+from answer_fn.reply import contents_of, final_of
+from shared.chat_api import Content, fits
+from shared.texts import text
 from tests.factories import envelope, question
 
-ANSWER = Composed("Install the client [1].", (Source("c1", 1, "VPN", None),))
+ANSWER = Composed(
+    parse("Install the client [1].").blocks(set(), lambda group: f" [{group}]"),
+    (Source("c1", 1, "VPN", None),),
+)
 
 
 def late(text: str, **fields: Any) -> str:
     asked = question(text=text, asked_at=datetime.now(UTC) - timedelta(hours=30), **fields)
-    return str(final_of(ANSWER, envelope(question=asked), 24)["text"])
+    return str(final_of(ANSWER, envelope(question=asked), 24, None)["text"])
 
 
 def test_an_answer_that_comes_late_says_which_question_it_belongs_to() -> None:
@@ -29,7 +35,7 @@ def test_a_late_answer_in_japanese_says_so_in_japanese() -> None:
 
 
 def test_an_answer_in_time_says_no_more_than_the_answer() -> None:
-    said = final_of(ANSWER, envelope(question=question()), 24)["text"]
+    said = final_of(ANSWER, envelope(question=question()), 24, None)["text"]
 
     assert said.startswith("Install the client [1].")
 
@@ -37,7 +43,7 @@ def test_an_answer_in_time_says_no_more_than_the_answer() -> None:
 def test_a_late_fallback_says_which_question_it_belongs_to() -> None:
     asked = question(asked_at=datetime.now(UTC) - timedelta(minutes=11))
 
-    assert "> How do I configure the VPN?" in final_of(None, envelope(question=asked), 24)["text"]
+    assert "> How do I configure the VPN?" in final_of(None, envelope(question=asked), 24, None)["text"]
 
 
 @pytest.mark.parametrize(
@@ -48,3 +54,54 @@ def test_the_quoted_question_mentions_nobody_and_links_nowhere(attack: str) -> N
 
     assert "<users/all>" not in said
     assert "](https://evil" not in said and " https://evil.example" not in said
+
+
+LONG = "Open the settings and choose the network that is named there [1]. " * 200
+
+
+def long_answer(**fields: Any) -> list[Content]:
+    blocks = parse(LONG).blocks(set(), lambda group: f" [{group}]")
+    sources = tuple(
+        Source(f"c{number}", number, "<b>" + "漢" * 80, f"https://kb.example/{'x' * 370}?{number}")
+        for number in range(1, 9)
+    )
+    sent = envelope(search_query="漢" * 300)
+    return contents_of(final_of(Composed(blocks, sources), sent, 24, None), sent.question)
+
+
+def test_a_long_answer_is_not_cut_but_goes_on_in_further_messages() -> None:
+    found = long_answer()
+
+    assert len(found) == 4
+    assert "".join(part.text for part in found).count("Open the settings") == 200
+    assert all(fits(part) for part in found)
+
+
+def test_the_hint_and_the_sources_are_under_the_last_part() -> None:
+    *before, last = long_answer()
+
+    assert text("en", "answer", "hint", hours="24") in last.text
+    assert [bool(part.cards) for part in [*before, last]] == [False, False, False, True]
+
+
+def test_without_its_card_an_answer_lists_its_sources_in_the_text() -> None:
+    sources = (Source("c1", 1, "VPN <users/all>", "https://kb.example/vpn"), Source("c2", 2, "MFA", None))
+    sent = envelope()
+
+    [content] = contents_of(final_of(Composed(ANSWER.blocks, sources), sent, 24, None), sent.question)
+
+    assert content.bare.endswith(
+        "**Sources**  \n\\[1\\] VPN ‹users/all> https://kb.example/vpn  \n\\[2\\] MFA"
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_fallback_names_whom_to_ask_if_that_is_set(language: str) -> None:
+    sent = envelope(question=question(language=language))
+
+    named = final_of(None, sent, 24, "help@corp.example")["text"]
+    unset = final_of(None, sent, 24, None)["text"]
+
+    assert named.startswith(unset)
+    assert text(language, "answer", "contact", contact="help@corp.example") in named
+    assert unset == text(language, "answer", "not_found")

@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import pytest
 
-from shared import clients
 from shared.cards import progress
 from shared.chat import Chat, Content, message_id
 from shared.dead_letters import unknown_id
@@ -44,11 +43,6 @@ def raises(error: Exception) -> Any:
         raise error
 
     return work
-
-
-@pytest.fixture
-def chat(small_cloud: SmallCloud) -> Chat:
-    return Chat(clients.chat(small_cloud.places.url.removeprefix("http://")))
 
 
 @pytest.fixture

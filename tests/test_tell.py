@@ -1,5 +1,6 @@
 """Dead letters: each is one case, and its asker is told in the question's own message."""
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -323,3 +324,30 @@ def test_an_answer_that_could_not_be_noted_is_not_overwritten(
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 
     assert said(asked)["text"] == "Install the client [1]."
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_an_apology_names_whom_to_ask_if_that_is_set(
+    services: Services, asked: Question, said: Any, language: str
+) -> None:
+    spoken = asked.model_copy(update={"language": language})
+    teller = Teller(lambda: replace(services, contact="[IT](https://it.corp.example)"))
+
+    teller.receive(*parked(envelope(question=spoken)))
+
+    contact = text(language, "answer", "contact", contact="[IT](https://it.corp.example)")
+    assert said(asked)["text"].endswith(contact)
+
+
+def test_an_answer_in_parts_takes_the_place_of_an_apology(
+    teller: Teller, services: Services, asked: Question, small_cloud: SmallCloud
+) -> None:
+    teller.receive(*parked(envelope(question=asked)))
+    services.records.settle(asked.id, {**final("answer", "One."), "more": ["Two."]}, Deadline(5))
+
+    for number in (2, 3):
+        teller.receive(*forwarded(envelope(question=asked), number=number))
+
+    state = httpx.get(f"{small_cloud.places.url}/page/state", trust_env=False).json()
+    in_thread = [one for one in state["messages"] if one["thread"]["name"] == asked.thread]
+    assert [one["text"] for one in in_thread if one["sender"]["type"] == "BOT"] == ["One.", "Two."]

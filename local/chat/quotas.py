@@ -39,6 +39,8 @@ class Quotas:
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._buckets: dict[tuple[str, str], TokenBucket] = {}
+        #: How many calls were refused.
+        self.refused = 0
 
     def write(self, space: str) -> None:
         """Count a create, update or delete. Raises ChatError 429."""
@@ -51,5 +53,6 @@ class Quotas:
     def _take(self, space: str, kind: str, rate: float) -> None:
         bucket = self._buckets.setdefault((space, kind), TokenBucket(rate, self._clock))
         if not bucket.take():
+            self.refused += 1
             limit = f"{rate:g} message {kind} per second"
             raise ChatError(429, "RESOURCE_EXHAUSTED", f"Quota exceeded: {limit} in {space}.")

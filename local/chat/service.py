@@ -58,7 +58,9 @@ class Chat:
         self._messages = Messages(self._store, self._changes.notify)
         self._faults = faults
         self._signer = signer
-        self._rest = RestApi(self._messages, Quotas() if quotas else None)
+        #: The quotas of every space; None where none are enforced.
+        self.quotas = Quotas() if quotas else None
+        self._rest = RestApi(self._messages, self.quotas)
         self._window_seconds = window_seconds
         self._retry_seconds = retry_seconds
         self._delivery: Delivery | None = None

@@ -1,16 +1,23 @@
-"""What the bot says, one catalogue a language: `en.toml`, `ja.toml`. A new language is one more file."""
+"""What the bot says, one catalogue a language: `en.toml`, `ja.toml`. A new language is one more file.
 
+A catalogue's `language.letters` is a regular expression for the letters that only this language has; it is
+empty where there are none, and then only a person's locale tells the language.
+"""
+
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 _FOLDER = Path(__file__).parent
+ENGLISH = "en"
+_NOTHING = re.compile(r"(?!)")
 
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The languages there is a catalogue for, as ISO 639-1 codes."""
+    """The languages there is a catalogue for, as ISO 639 codes."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
@@ -21,6 +28,18 @@ def catalogue(language: str) -> dict[str, dict[str, str]]:
         return tomllib.load(file)
 
 
+@cache
+def letters(language: str) -> re.Pattern[str]:
+    """Matches the letters that tell a language; nothing if it has none of its own."""
+    pattern = catalogue(language)["language"]["letters"]
+    return re.compile(pattern) if pattern else _NOTHING
+
+
 def text(language: str, section: str, key: str, **values: Any) -> str:
-    """One text, with its `{placeholders}` filled in. Raises KeyError for an unknown key."""
-    return catalogue(language)[section][key].format(**values)
+    """One text, with its `{placeholders}` filled in; English where there is none in this language.
+
+    Raises KeyError for an unknown key.
+    """
+    spoken = language if language in languages() else ENGLISH
+    found = catalogue(spoken).get(section, {}).get(key) or catalogue(ENGLISH)[section][key]
+    return found.format(**values)

@@ -1,0 +1,76 @@
+"""A new language is one more file: with it in place, people are heard and answered in it."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.envelope import Envelope
+from shared.language import of_person
+from shared.texts import text
+from tests.factories import envelope, question
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Handles a question of a person whose Chat is in Welsh, in a copy of the code, and prints what is said.
+ASK = """
+import json
+from answer_fn.compose import Composed, Source
+from answer_fn.blocks import parse
+from answer_fn.reply import contents_of, final_of
+from answer_fn.tell import apology
+from ingest_fn.events import understand
+from shared.cards import progress
+from shared.envelope import Envelope
+
+event = json.load(open("event.json"))
+event["common"] = {"userLocale": "cy-GB"}
+event["message"]["createTime"] = "2026-01-01T00:00:00Z"
+asked = understand(json.dumps(event).encode()).question
+sent = Envelope.from_bytes(Envelope(trace="t", question=asked).to_bytes())
+blocks = parse("Gosodwch y cleient [1].").blocks(set(), lambda group: f" [{group}]")
+composed = Composed(blocks, (Source("c", 1, "VPN", "https://kb.example/vpn"),))
+said = [
+    progress(sent.question.language, "searching"),
+    *contents_of(final_of(composed, sent, 24, None), sent.question),
+    *contents_of(final_of(None, sent, 24, "help@corp.example"), sent.question),
+    *contents_of(apology(sent.question, (), None), sent.question),
+]
+print(json.dumps([sent.question.language, [[one.text, one.cards] for one in said]]))
+"""
+
+
+@pytest.mark.slow
+def test_with_one_more_catalogue_an_answer_is_in_that_language(tmp_path: Path) -> None:
+    for package in ("shared", "ingest_fn", "answer_fn"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    english = (ROOT / "shared/texts/en.toml").read_text()
+    welsh = english.replace(' = "', ' = "CY ').replace('letters = "CY ', 'letters = "')
+    (tmp_path / "shared/texts/cy.toml").write_text(welsh)
+    shutil.copy(sorted((ROOT / "tests/events").glob("*.json"))[0], tmp_path / "event.json")
+
+    ran = subprocess.run(
+        [sys.executable, "-c", ASK], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+
+    language, said = json.loads(ran.stdout)
+    assert language == "cy"
+    assert len(said) == 4
+    for shown, cards in said:
+        assert "CY " in shown
+        assert all("CY " in str(card) for card in cards)
+    assert "CY A late answer" in said[1][0] and "CY You can ask follow-up" in said[1][0]
+
+
+def test_a_function_without_a_language_passes_the_question_on_and_speaks_english() -> None:
+    sent = envelope(question=question(language="cy"))
+
+    assert Envelope.from_bytes(sent.to_bytes()) == sent
+    assert text("cy", "progress", "title") == text("en", "progress", "title")
+
+
+def test_a_locale_that_is_not_spoken_is_english_or_what_the_letters_say() -> None:
+    assert of_person("cy-GB", "Sut mae gosod y VPN?") == "en"
+    assert of_person("cy-GB", "VPNの設定") == "ja"
