@@ -74,11 +74,11 @@ def _keep(letter: DeadLetter, known: Fields | None, world: World, done: Reconcil
         return True
     try:
         failure = _failure(letter, world)
-        Cases(world.firestore).store(letter, failure, Deadline(WAIT))
+        stored = Cases(world.firestore).store(letter, failure, Deadline(WAIT))
     except StepError as error:
         done.left.append(f"{letter.case_id}: {error}")
         return False
-    done.stored += 1
+    done.stored += stored is not None
     return True
 
 
