@@ -4,7 +4,16 @@ import os
 from collections.abc import Mapping, MutableMapping
 
 from local.pipeline import DEAD_LETTERS, FUNCTIONS
-from local.places import CORPUS, HOST, PROJECT, Places
+from local.places import (
+    ADD_ON_IDENTITY,
+    CHAT_IDENTITY,
+    CORPUS,
+    HOST,
+    PROJECT,
+    PROJECT_NUMBER,
+    PUSH_IDENTITY,
+    Places,
+)
 
 ASKS_GEMINI = ("reformulate", "answer")
 #: What of a person's own environment the functions may see.
@@ -57,9 +66,13 @@ def own_key(environ: Mapping[str, str]) -> str | None:
 
 def _own(name: str, places: Places) -> dict[str, str]:
     if name == "ingest":
+        # Whatever the Chat here is switched to; production trusts the one kind of token that it is sent.
         return {
-            "CHAT_AUDIENCE": places.function_url("ingest"),
+            "CHAT_AUDIENCE": f"{places.function_url('ingest')},{PROJECT_NUMBER}",
+            "CHAT_EMAIL": f"{CHAT_IDENTITY},{ADD_ON_IDENTITY}",
+            "PUSH_EMAIL": PUSH_IDENTITY,
             "CHAT_CERTS_URL": f"{places.url}/certs",
+            "CHAT_OWN_CERTS_URL": f"{places.url}/certs/chat",
         }
     if name == "retrieve":
         return {

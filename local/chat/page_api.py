@@ -1,4 +1,4 @@
-"""What the chat page calls: the state, live changes, posting and deleting as a person, and the faults."""
+"""What the chat page calls: the state, live changes, what people do, the connection, and the faults."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, TypeVar
@@ -9,9 +9,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from local.chat.connection import Connection, Sender
 from local.chat.directory import BOT, PEOPLE, SPACES
 from local.chat.errors import ChatError, invalid
+from local.chat.interactions import COMMANDS
 from local.chat.live import Changes, for_page, stream
+from local.chat.people import People
 from local.chat.store import MessageStore
 from local.faults import NAMES, Faults
 from local.http_gate import google_error
@@ -25,15 +28,54 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class PostedMessage(_Body):
+class _Done(_Body):
+    """What somebody does; their language is the page's."""
+
+    person: str
+    locale: Literal["en", "ja"] = "en"
+
+
+class Attachment(_Body):
+    """A file that is attached to a message, in name only."""
+
+    name: str = Field(min_length=1, max_length=200)
+    type: str = Field("application/octet-stream", pattern=r"^[a-z]+/[a-zA-Z0-9.+-]+$")
+
+
+class PostedMessage(_Done):
     """What a person writes on the page."""
 
     space: str
     text: str
     thread: str | None = None
     mention: bool = True
-    locale: Literal["en", "ja"] = "en"
-    person: str
+    attachment: Attachment | None = None
+
+
+class GivenCommand(_Done):
+    """A command, by its number, with the words after it."""
+
+    space: str
+    command: int
+    text: str = ""
+    thread: str | None = None
+
+
+class Click(_Done):
+    """A click on a button of the bot's, as the message has it, with the card's inputs."""
+
+    message: str
+    function: str
+    parameters: dict[str, str] = {}
+    inputs: dict[str, list[str]] = {}
+
+
+class Membership(_Done):
+    """To add the bot to a space, with what is written to it or None; or to remove it."""
+
+    space: str
+    bot: Literal["add", "remove"]
+    text: str | None = None
 
 
 class DeletedMessage(_Body):
@@ -51,11 +93,11 @@ class FaultSwitch(_Body):
     seconds: float = Field(2.0, ge=0)
 
 
-BodyType = TypeVar("BodyType", bound=_Body)
+BodyType = TypeVar("BodyType", bound=BaseModel)
 
 
 class Page:
-    """The endpoints under /page; `post` and `delete` raise ChatError for what cannot be done."""
+    """The endpoints under /page; `people` and `delete` raise ChatError for what cannot be done."""
 
     def __init__(
         self,
@@ -63,14 +105,16 @@ class Page:
         changes: Changes,
         faults: Faults,
         *,
-        post: Callable[[PostedMessage], Json],
+        people: People,
+        sender: Sender,
         delete: Callable[[str], None],
         model_note: Callable[[], str],
     ) -> None:
         self._store = store
         self._changes = changes
         self._faults = faults
-        self._post = post
+        self._people = people
+        self._sender = sender
         self._delete = delete
         self._model_note = model_note
 
@@ -84,6 +128,11 @@ class Page:
             route("state", self._state, "GET"),
             route("events", self._events, "GET"),
             route("messages", self._post_message, "POST"),
+            route("commands", self._give_command, "POST"),
+            route("clicks", self._click, "POST"),
+            route("members", self._change_membership, "POST"),
+            route("connection", self._connection, "GET"),
+            route("connection", self._connect, "POST"),
             route("delete", self._delete_message, "POST"),
             route("faults", self._active_faults, "GET"),
             route("faults", self._switch_faults, "POST"),
@@ -96,6 +145,9 @@ class Page:
                 "people": [person.page_json() for person in PEOPLE.values()],
                 "bot": {"name": BOT["name"], "displayName": BOT["displayName"]},
                 "model": self._model_note(),
+                "withoutBot": self._store.without_bot(),
+                "commands": [vars(command) for command in COMMANDS.values()],
+                "connection": self._sender.connection.model_dump(),
                 "messages": [for_page(stored.message) for stored in self._store.present()],
             }
         )
@@ -110,7 +162,50 @@ class Page:
         )
 
     async def _post_message(self, request: Request) -> Response:
-        return JSONResponse(for_page(self._post(await _body(request, PostedMessage))))
+        posted = await _body(request, PostedMessage)
+        fields = posted.model_dump(exclude={"attachment"})
+        file = posted.attachment and (posted.attachment.name, posted.attachment.type)
+        return JSONResponse(for_page(self._people.write(**fields, file=file)))
+
+    async def _give_command(self, request: Request) -> Response:
+        given = await _body(request, GivenCommand)
+        message = self._people.command(
+            given.space,
+            given.command,
+            given.text,
+            person=given.person,
+            locale=given.locale,
+            thread=given.thread,
+        )
+        return JSONResponse(for_page(message) if message else {})
+
+    async def _click(self, request: Request) -> Response:
+        click = await _body(request, Click)
+        self._people.click(
+            click.message,
+            click.function,
+            click.parameters,
+            click.inputs,
+            person=click.person,
+            locale=click.locale,
+        )
+        return JSONResponse({})
+
+    async def _change_membership(self, request: Request) -> Response:
+        asked = await _body(request, Membership)
+        who = {"person": asked.person, "locale": asked.locale}
+        if asked.bot == "remove":
+            self._people.remove_bot(asked.space, **who)
+            return JSONResponse({})
+        message = self._people.add_bot(asked.space, asked.text, **who)
+        return JSONResponse(for_page(message) if message else {})
+
+    async def _connection(self, _request: Request) -> Response:
+        return JSONResponse(self._sender.connection.model_dump())
+
+    async def _connect(self, request: Request) -> Response:
+        self._sender.connection = await _body(request, Connection)
+        return await self._connection(request)
 
     async def _delete_message(self, request: Request) -> Response:
         self._delete((await _body(request, DeletedMessage)).name)
