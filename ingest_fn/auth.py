@@ -29,7 +29,7 @@ from shared.errors import Transient
 Caller = Literal["chat", "pubsub"]
 #: Who signs what Chat signs itself, and the identity that it has Google sign for, for a classic Chat app.
 CHAT = "chat@system.gserviceaccount.com"
-GOOGLE = {"accounts.google.com", "https://accounts.google.com"}
+GOOGLE = ("accounts.google.com", "https://accounts.google.com")
 #: Seconds that Google's clock and ours may differ.
 CLOCK_SKEW = 10
 #: Seconds to fetch the certificates in, when they are not in the cache.

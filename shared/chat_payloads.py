@@ -99,8 +99,9 @@ def parts(parent: Json, name: str) -> list[Json]:
 
 def whole_number(value: Any) -> str | None:
     """`7`, `7.0`, `"7"` and `"7.0"` are all `"7"`; None for what is no number."""
+    is_one = isinstance(value, int | float | str) and not isinstance(value, bool)
     try:
-        return str(int(float(value))) if isinstance(value, int | float | str) else None
+        return str(int(float(value))) if is_one else None
     except (ValueError, OverflowError):
         return None
 

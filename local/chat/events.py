@@ -1,7 +1,7 @@
 """How a person's words become a message, and how often Chat tries to tell the bot of it.
 
-Source: developers.google.com/workspace/chat, "Receive and respond to interaction events" (30 s window, retries
-of what was not answered with 2xx).
+Source: developers.google.com/workspace/chat, "Receive and respond to interaction events" (30 s window,
+retries of what was not answered with 2xx).
 """
 
 import asyncio

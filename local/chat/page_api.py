@@ -1,10 +1,10 @@
 """What the chat page calls: the state, live changes, what people do, the connection, and the faults."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
@@ -14,6 +14,14 @@ from local.chat.directory import BOT, PEOPLE, SPACES
 from local.chat.errors import ChatError, invalid
 from local.chat.interactions import COMMANDS
 from local.chat.live import Changes, for_page, stream
+from local.chat.page_bodies import (
+    Click,
+    DeletedMessage,
+    FaultSwitch,
+    GivenCommand,
+    Membership,
+    PostedMessage,
+)
 from local.chat.people import People
 from local.chat.store import MessageStore
 from local.faults import NAMES, Faults
@@ -22,75 +30,6 @@ from local.http_gate import google_error
 Json = dict[str, Any]
 Work = Callable[[Request], Awaitable[Response]]
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
-
-
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Done(_Body):
-    """What somebody does; their language is the page's."""
-
-    person: str
-    locale: Literal["en", "ja"] = "en"
-
-
-class Attachment(_Body):
-    """A file that is attached to a message, in name only."""
-
-    name: str = Field(min_length=1, max_length=200)
-    type: str = Field("application/octet-stream", pattern=r"^[a-z]+/[a-zA-Z0-9.+-]+$")
-
-
-class PostedMessage(_Done):
-    """What a person writes on the page."""
-
-    space: str
-    text: str
-    thread: str | None = None
-    mention: bool = True
-    attachment: Attachment | None = None
-
-
-class GivenCommand(_Done):
-    """A command, by its number, with the words after it."""
-
-    space: str
-    command: int
-    text: str = ""
-    thread: str | None = None
-
-
-class Click(_Done):
-    """A click on a button of the bot's, as the message has it, with the card's inputs."""
-
-    message: str
-    function: str
-    parameters: dict[str, str] = {}
-    inputs: dict[str, list[str]] = {}
-
-
-class Membership(_Done):
-    """To add the bot to a space, with what is written to it or None; or to remove it."""
-
-    space: str
-    bot: Literal["add", "remove"]
-    text: str | None = None
-
-
-class DeletedMessage(_Body):
-    """The name of the message that a person deletes."""
-
-    name: str
-
-
-class FaultSwitch(_Body):
-    """Faults to switch off, and on: for which share of calls (0 to 1), holding each how long (seconds)."""
-
-    on: list[str] = []
-    off: list[str] = []
-    share: float = Field(1.0, ge=0, le=1)
-    seconds: float = Field(2.0, ge=0)
 
 
 BodyType = TypeVar("BodyType", bound=BaseModel)
@@ -164,7 +103,7 @@ class Page:
     async def _post_message(self, request: Request) -> Response:
         posted = await _body(request, PostedMessage)
         fields = posted.model_dump(exclude={"attachment"})
-        file = posted.attachment and (posted.attachment.name, posted.attachment.type)
+        file = (posted.attachment.name, posted.attachment.type) if posted.attachment else None
         return JSONResponse(for_page(self._people.write(**fields, file=file)))
 
     async def _give_command(self, request: Request) -> Response:
