@@ -108,8 +108,8 @@ def _domains(user: Json) -> tuple[str, ...]:
 
 
 def _key(event: Payload, space: str, body: bytes) -> str:
-    if event.kind == "message" and isinstance(name := event.message.get("name"), str):
-        return name
+    if event.kind == "message":
+        return named(event.message.get("name"), MESSAGE, "message.name")
     happened = f"{event.name} {event.time} {event.user.get('name')} {event.message.get('name')}"
     same = whole(happened).encode() if event.time else storable(body)
     return f"{space}/messages/{event.kind}-{hashlib.sha256(same).hexdigest()[:40]}"
