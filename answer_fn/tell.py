@@ -83,12 +83,13 @@ class Teller:
         trace = letter.attributes.get("traceparent", "")
         with logs.context(step=STEP, question=letter.question.id if letter.question else "", trace=trace):
             try:
-                keep(letter, self._services, deadline)
+                kept = keep(letter, self._services, deadline)
             except Exception as error:
                 logs.error("NOT KEPT; it comes again", error=in_one_line(error), frames=logs.frames(error))
                 return AGAIN
             try:
-                tell(letter, self._services, deadline)
+                if kept:
+                    tell(letter, self._services, deadline)
             except Exception as error:
                 return self._fail(error)
         return DONE
@@ -99,12 +100,19 @@ class Teller:
         return DONE if isinstance(trouble, Permanent) else AGAIN
 
 
-def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
-    """Keep the letter as a case. Raises Permanent or Transient; then it must not be acknowledged."""
+def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> bool:
+    """Keep the letter as a case; False when its question is to be forgotten.
+
+    Raises Permanent or Transient; then it must not be acknowledged.
+    """
     case = services.cases.store(letter, _failure(letter, services, deadline), deadline)
+    if case is None:
+        logs.info("Not kept: the bot was told to forget it")
+        return False
     logs.error(
         "Dead letter kept", reason=case.get("reason"), failed=case.get("step"), copies=case.get("copies")
     )
+    return True
 
 
 def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:

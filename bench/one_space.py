@@ -9,6 +9,7 @@ import os
 import statistics
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -59,7 +60,7 @@ async def measure(people: int, *, quotas: bool) -> None:
     print(
         f"waited: first {waited[0]:.1f} s   p50 {statistics.median(waited):.1f} s   last {waited[-1]:.1f} s"
     )
-    gaps = [after - before for before, after in zip(waited, waited[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(waited)]
     print(f"between two answers: p50 {statistics.median(gaps):.2f} s   longest {max(gaps):.2f} s")
 
 

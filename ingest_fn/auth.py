@@ -1,21 +1,35 @@
-"""Proof that a request comes from Google Chat (developers.google.com, "Verify requests from Chat").
+"""Proof that a request comes from Google Chat, or from the push subscription on the topic of Chat's events.
 
-A Chat app whose authentication audience is its endpoint's URL is called with a Google OIDC identity token.
+What Chat signs with depends on the Chat app's settings (developers.google.com, "Verify requests from Chat"):
+
+    classic, project number   signed by Chat itself: an issuer and certificates of its own, no e-mail
+    classic, endpoint's URL   a Google OIDC token of chat@system.gserviceaccount.com
+    add-on                    one of service-NUMBER@gcp-sa-gsuiteaddons.iam.gserviceaccount.com
+    Pub/Sub push              one of the service account that the subscription pushes as
+
 `verify_token` checks signature, expiry and audience; issuer, e-mail and `email_verified` are ours to check.
+Only pairs of audience and identity that are named in the settings pass: an audience alone proves nothing, and
+a pattern of e-mail addresses would let every add-on in.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import requests
 from cachecontrol import CacheControl
+from google.auth import jwt
 from google.auth.exceptions import TransportError
 from google.auth.transport.requests import Request
 from google.oauth2 import id_token
 
 from shared.errors import Transient
 
-ISSUERS = {"accounts.google.com", "https://accounts.google.com"}
+Caller = Literal["chat", "pubsub"]
+#: Who signs what Chat signs itself, and the identity that it has Google sign for, for a classic Chat app.
+CHAT = "chat@system.gserviceaccount.com"
+GOOGLE = ("accounts.google.com", "https://accounts.google.com")
 #: Seconds that Google's clock and ours may differ.
 CLOCK_SKEW = 10
 #: Seconds to fetch the certificates in, when they are not in the cache.
@@ -23,41 +37,75 @@ CERTS_TIMEOUT = 5
 
 
 class Unauthorized(Exception):
-    """The request does not prove that it comes from our Chat app; the text says what is wrong."""
+    """The request does not prove who it comes from; the text says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """Who may speak to us: `email` for `audience`, by a token of Google's, or (None) of Chat's own."""
+
+    caller: Caller
+    audience: str
+    email: str | None
 
 
 class Verifier:
-    """Checks the bearer tokens of one Chat app; certificates are cached as long as their headers allow."""
+    """Checks bearer tokens; certificates are cached as long as their headers allow."""
 
-    def __init__(self, *, audience: str, email: str, certs_url: str) -> None:
-        self._audience = audience
-        self._email = email
+    def __init__(self, trusted: Iterable[Trusted], *, certs_url: str, chat_certs_url: str) -> None:
+        self._trusted = tuple(trusted)
         self._certs_url = certs_url
+        self._chat_certs_url = chat_certs_url
         self._transport: Any = partial(
             Request(session=CacheControl(requests.Session())), timeout=CERTS_TIMEOUT
         )
 
-    def check(self, authorization: str | None) -> None:
-        """Raises Unauthorized, or Transient when the certificates cannot be fetched."""
+    def check(self, authorization: str | None) -> Caller:
+        """Who calls. Raises Unauthorized, or Transient when the certificates cannot be fetched."""
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Unauthorized("no bearer token")
-        claims = self._claims(token)
-        if claims.get("iss") not in ISSUERS:
-            raise Unauthorized("wrong issuer")
-        if claims.get("email") != self._email or claims.get("email_verified") is not True:
-            raise Unauthorized("wrong identity")
+        # What a token says of its issuer chooses the keys that it must be signed with; it proves nothing yet.
+        if _unproven_issuer(token) == CHAT:
+            return self._signed_by_chat(token)
+        return self._signed_by_google(token)
 
-    def _claims(self, token: str) -> Any:
+    def _signed_by_chat(self, token: str) -> Caller:
+        expected = {each.audience: each.caller for each in self._trusted if each.email is None}
+        claims = self._claims(token, list(expected), self._chat_certs_url)
+        if claims.get("iss") != CHAT:
+            raise Unauthorized("wrong issuer")
+        return expected[claims["aud"]]
+
+    def _signed_by_google(self, token: str) -> Caller:
+        expected = {(each.audience, each.email): each.caller for each in self._trusted if each.email}
+        claims = self._claims(token, [audience for audience, _ in expected], self._certs_url)
+        if claims.get("iss") not in GOOGLE:
+            raise Unauthorized("wrong issuer")
+        caller = expected.get((claims["aud"], str(claims.get("email"))))
+        if caller is None or claims.get("email_verified") is not True:
+            raise Unauthorized("wrong identity")
+        return caller
+
+    def _claims(self, token: str, audiences: list[str], certs_url: str) -> Any:
+        if not audiences:
+            raise Unauthorized("wrong issuer")
         try:
             return id_token.verify_token(
                 token,
                 self._transport,
-                audience=self._audience,
-                certs_url=self._certs_url,
+                audience=audiences,
+                certs_url=certs_url,
                 clock_skew_in_seconds=CLOCK_SKEW,
             )
         except TransportError as error:
             raise Transient("certificates_unavailable", type(error).__name__) from error
         except Exception as error:  # whatever a forged token makes the library stumble over
             raise Unauthorized(f"token refused: {type(error).__name__}") from error
+
+
+def _unproven_issuer(token: str) -> object:
+    try:
+        return jwt.decode(token, verify=False).get("iss")
+    except Exception as error:
+        raise Unauthorized(f"token refused: {type(error).__name__}") from error

@@ -1,17 +1,19 @@
-"""From an HTTP request of Chat to an answer that Chat understands."""
+"""From a request of Chat, or of the topic of its events, to an answer that both understand."""
 
-import re
-import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ingest_fn.auth import Unauthorized, Verifier
-from ingest_fn.events import storable
+from ingest_fn.forget import Forgetting
+from ingest_fn.incoming import Incoming, received
 from ingest_fn.ingest import STEP, Services, ingest
+from ingest_fn.pace import Pace
 from ingest_fn.settings import Settings
 from shared import clients, logs
 from shared.chat import open_chat
+from shared.chat_events import question_of
+from shared.chat_payloads import storable
 from shared.cloudevent import Message, is_whole
 from shared.conversations import Conversations
 from shared.dead_letters import unknown_id
@@ -22,11 +24,12 @@ from shared.once import Once
 from shared.outbox import Outbox
 
 Answer = tuple[dict[str, object], int]
-#: An empty object acknowledges an event without posting anything.
+#: An empty object acknowledges an event without posting anything; to Pub/Sub the status alone counts.
 HEARD: Answer = ({}, 200)
+AGAIN: Answer = ({"error": "unavailable"}, 503)
+REFUSED: Answer = ({"error": "unauthorized"}, 401)
 #: Seconds for recording why an event was not taken: it is kept in the dead letters all the same.
 WAIT_FOR_NOTING = 3.0
-AGAIN: Answer = ({"error": "unavailable"}, 503)
 
 
 def open_services(settings: Settings) -> Services:
@@ -35,22 +38,24 @@ def open_services(settings: Settings) -> Services:
     firestore = clients.firestore(project, settings.firestore_database)
     return Services(
         verifier=Verifier(
-            audience=settings.chat_audience,
-            email=settings.chat_email,
+            settings.trusted,
             certs_url=settings.chat_certs_url,
+            chat_certs_url=settings.chat_own_certs_url,
         ),
         outbox=Outbox(clients.publisher(), project),
         chat=open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second),
         conversations=Conversations(firestore, settings.history_hours),
         failures=Failures(firestore),
-        publishes_to=settings.publishes_to,
+        pace=Pace(firestore, settings.questions_per_minute),
+        forgetting=Forgetting(firestore),
+        settings=settings,
         background=ThreadPoolExecutor(max_workers=32),
     )
 
 
 @dataclass
 class Door:
-    """Receives Chat's requests: 401 without proof, 503 when Chat should send it again, else 200 `{}`.
+    """Receives requests: 401 without proof, 503 when the event should be sent again, else 200 `{}`.
 
     An event that cannot be understood is kept in the dead letters.
     """
@@ -75,23 +80,34 @@ class Door:
                 logs.warning("Cut off on the way; Chat will send it again")
                 return AGAIN
             try:
-                self._services.verifier.check(lowered.get("authorization"))
-                ingest(body, _trace(lowered), self._services, deadline)
+                caller = self._services.verifier.check(lowered.get("authorization"))
             except Unauthorized as refusal:
                 logs.warning("Request refused", reason=str(refusal))
-                return {"error": "unauthorized"}, 401
+                return REFUSED
             except Exception as error:
-                return self._fail(body, error, deadline)
+                logs.error("Not verified", error=in_one_line(error), frames=logs.frames(error))
+                return AGAIN
+            incoming = received(caller, lowered, body)
+            try:
+                ingest(incoming, self._services, deadline)
+            except Exception as error:
+                return self._fail(incoming, error, deadline)
         return HEARD
 
-    def _fail(self, body: bytes, error: Exception, deadline: Deadline) -> Answer:
+    def _fail(self, incoming: Incoming, error: Exception, deadline: Deadline) -> Answer:
         trouble = classify(error, "")
-        logs.error("Event not taken", reason=trouble.reason, error=str(trouble), frames=logs.frames(error))
+        kept = storable(incoming.body)
+        question = question_of(kept)
+        event_id = question.id if question else unknown_id(kept)
+        stack = logs.frames(error)
+        logs.error(
+            "Event not taken", question=event_id, reason=trouble.reason, error=str(trouble), frames=stack
+        )
+        self._note_failure(event_id, trouble, stack, deadline)
         if not isinstance(trouble, Permanent):
             return AGAIN
-        kept = storable(body)
-        self._note_failure(unknown_id(kept), trouble, logs.frames(error), deadline)
         attributes = {
+            **incoming.attributes,
             "content-type": "application/json",
             "dead-letter-step": STEP,
             "dead-letter-reason": trouble.reason,
@@ -99,7 +115,7 @@ class Door:
         try:
             self._services.outbox.send(self.dead_letter_topic, Message(kept, attributes), deadline)
         except Exception as failure:
-            logs.error("Could not be parked; Chat will send it again", error=in_one_line(failure))
+            logs.error("Could not be parked; it will be sent again", error=in_one_line(failure))
             return AGAIN
         return HEARD
 
@@ -108,11 +124,3 @@ class Door:
             self._services.failures.note(event_id, STEP, trouble, stack, deadline.within(WAIT_FOR_NOTING))
         except Exception as failure:
             logs.error("The failure could not be recorded", error=in_one_line(failure))
-
-
-def _trace(headers: Mapping[str, str]) -> str:
-    """The W3C trace context that came with the request, or a new one."""
-    given = headers.get("traceparent", "")
-    if re.fullmatch(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", given):
-        return given
-    return f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"

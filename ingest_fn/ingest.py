@@ -1,4 +1,4 @@
-"""Note a question, show that it was heard, and send it on its way."""
+"""Note a question, show that it was heard, and send it on its way; say a sentence to all that is none."""
 
 import contextvars
 import time
@@ -6,24 +6,41 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from ingest_fn.auth import Verifier
-from ingest_fn.events import Asked, Mentioned, understand
+from ingest_fn.commands import clicked, help_of, obey
+from ingest_fn.forget import Forgetting
+from ingest_fn.incoming import Incoming
+from ingest_fn.notices import notice, say
+from ingest_fn.pace import Pace
+from ingest_fn.settings import Settings
 from shared import logs
 from shared.cards import progress
-from shared.chat import Chat, Content
+from shared.chat import Chat
+from shared.chat_events import (
+    Added,
+    Asked,
+    Clicked,
+    Commanded,
+    Ignored,
+    Mentioned,
+    Removed,
+    understand,
+)
+from shared.chat_places import Place
 from shared.cloudevent import message, passed_on
 from shared.conversations import Conversations, Noted
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question
-from shared.errors import in_one_line
+from shared.errors import Permanent, in_one_line
 from shared.failures import Failures
 from shared.outbox import Outbox
-from shared.texts import text
 
 STEP = "ingest"
 #: Seconds that the progress card may hold up the question; a slow card comes when it comes.
 WAIT_FOR_CARD = 1.5
 #: Seconds for reading and noting the history; without it the question still gets an answer.
 WAIT_FOR_HISTORY = 4.0
+#: A subscription to all that happens in a space sends these, and not to us.
+_OTHER_EVENTS = "google.workspace."
 
 
 @dataclass(frozen=True)
@@ -34,43 +51,96 @@ class Services:
     outbox: Outbox
     chat: Chat
     conversations: Conversations
-    publishes_to: str
     failures: Failures
+    pace: Pace
+    forgetting: Forgetting
+    settings: Settings
     background: ThreadPoolExecutor
 
 
-def ingest(body: bytes, trace: str, services: Services, deadline: Deadline) -> None:
-    """Handle one event of Chat; on return the question is safe on its topic.
+def ingest(incoming: Incoming, services: Services, deadline: Deadline) -> None:
+    """Handle one event of Chat; on return a question is safe on its topic.
 
-    Raises Permanent for an event that cannot be understood, Transient when it could not be published.
+    Raises Permanent for an event that cannot be understood, Transient when it could not be published, or not
+    forgotten.
     """
-    event = understand(body)
-    if isinstance(event, Asked):
-        with logs.context(question=event.question.id, trace=trace):
-            _ask(event.question, trace, services, deadline)
-    elif isinstance(event, Mentioned):
-        help_text = text(event.question.language, "help", "mention")
-        services.chat.say(event.question, Content(help_text), deadline)
-    else:
+    other = incoming.attributes.get("ce-type", "")
+    if other.startswith(_OTHER_EVENTS):
+        raise Permanent("event_unknown", f"{other} is no interaction with the bot")
+    event = understand(incoming.body, services.settings.commands)
+    if isinstance(event, Ignored):
         logs.info("Event needs no answer", kind=event.kind)
+    elif isinstance(event, Removed):
+        # Nothing can be said there any more, and nothing need be kept.
+        services.forgetting.conversation(event.place, event.place.space, deadline)
+    elif not _allowed(event.place, services.settings):
+        logs.warning("Not allowed here", space=event.place.space)
+        notice(event.place, "not_allowed", services, deadline)
+    else:
+        _answer(event, incoming, services, deadline)
 
 
-def _ask(question: Question, trace: str, services: Services, deadline: Deadline) -> None:
+def _answer(
+    event: Asked | Mentioned | Commanded | Added | Clicked,
+    incoming: Incoming,
+    services: Services,
+    deadline: Deadline,
+) -> None:
+    match event:
+        case Asked():
+            with logs.context(question=event.question.id, trace=incoming.trace):
+                _ask(event, incoming, services, deadline)
+        case Mentioned(files=0):
+            say(event.place, help_of(event.place, services.settings, "mention"), services, deadline)
+        case Mentioned():
+            notice(event.place, "files_alone", services, deadline)
+        case Commanded():
+            obey(event, services, deadline, clicks=incoming.clicks)
+        case Added():
+            say(event.place, help_of(event.place, services.settings, "welcome"), services, deadline)
+        case Clicked():
+            clicked(event, services, deadline)
+
+
+def _allowed(place: Place, settings: Settings) -> bool:
+    """Whether the bot may be used there, and by this person: one whose domain is unknown may not."""
+    domains, spaces = {each.lower() for each in settings.allowed_domains}, settings.allowed_spaces
+    return (not domains or not domains.isdisjoint(each.lower() for each in place.domains)) and (
+        not spaces or place.space in spaces or place.kind in spaces
+    )
+
+
+def _ask(event: Asked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
+    question, most = event.question, services.settings.longest_question
+    if len(question.text) > most:
+        notice(event.place, "too_long", services, deadline, length=len(question.text), most=most)
+    elif not services.pace.allows(question, deadline):
+        notice(event.place, "too_many", services, deadline, most=services.pace.most)
+    elif _take(question, incoming, services, deadline) and event.files:
+        notice(event.place, "files_too", services, deadline, beside=True)
+
+
+def _take(question: Question, incoming: Incoming, services: Services, deadline: Deadline) -> bool:
+    """Send a question on its way; False when it was answered before."""
     started = time.monotonic()
     noted = _note(question, services, deadline)
     if noted.answered:
-        logs.info("Sent again by Chat, but answered already")
-        return
+        logs.info("Sent again, but answered already")
+        return False
     context = contextvars.copy_context()  # so that its log lines name the question, too
     card = services.background.submit(context.run, _show_progress, question, noted, services, deadline)
     wait([card], timeout=WAIT_FOR_CARD)
-    envelope = Envelope(trace=trace, question=question, history=noted.history)
-    inherited = passed_on({}, STEP, time.monotonic() - started)
+    envelope = Envelope(trace=incoming.trace, question=question, history=noted.history)
     follow_up = message(
-        envelope.to_bytes(), question_id=question.id, step=STEP, trace=trace, inherited=inherited
+        envelope.to_bytes(),
+        question_id=question.id,
+        step=STEP,
+        trace=incoming.trace,
+        inherited=passed_on(incoming.attributes, STEP, time.monotonic() - started),
     )
-    services.outbox.send(services.publishes_to, follow_up, deadline)
+    services.outbox.send(services.settings.publishes_to, follow_up, deadline)
     logs.info("Question published", turns_of_history=len(noted.history))
+    return True
 
 
 def _note(question: Question, services: Services, deadline: Deadline) -> Noted:

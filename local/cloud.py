@@ -15,11 +15,13 @@ from starlette.routing import BaseRoute, Route
 
 from local.chat.page.routes import page_routes
 from local.chat.service import Chat
+from local.connect import topic_path
 from local.faults import Faults
 from local.firestore.service import Firestore
 from local.gemini.service import Gemini
 from local.grpc_server import GrpcServer
 from local.operator.api import OperatorApi
+from local.pipeline import EVENTS
 from local.places import HOST, Places, PortTaken
 from local.pubsub.server import PubSub
 from local.rag.chunks import BUCKET
@@ -110,7 +112,7 @@ class Cloud:
                 raise PortTaken(port) from error
         await self._pubsub.start()
         ingest = self._places.function_url("ingest")
-        await self.chat.start(ingest, ingest)
+        await self.chat.start(ingest, ingest, self._publish_event)
 
     async def stop(self) -> None:
         """Close every port and every file, the events and deliveries under way first."""
@@ -145,6 +147,9 @@ class Cloud:
 
     def _new_pubsub(self) -> PubSub:
         return PubSub(self._places.file("pubsub.sqlite"), self._faults, self.signer.mint)
+
+    async def _publish_event(self, event: bytes) -> None:
+        await self._pubsub.publish(topic_path(EVENTS), event)
 
     async def _listen_http(self) -> None:
         try:

@@ -5,11 +5,9 @@ from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 from google.pubsub_v1.services.publisher.transports import PublisherGrpcTransport
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 
-from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS, Step
-from local.places import HOST, PROJECT, Places
+from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, EVENTS, FUNCTIONS, TOPICS, Step
+from local.places import HOST, PROJECT, PUSH_IDENTITY, Places
 
-#: The identity that pushes carry; production verifies it before a function sees the request.
-PUSH_IDENTITY = f"pubsub-push@{PROJECT}.iam.gserviceaccount.com"
 #: How long a message that failed waits, at least and at most; twice as long after each failure.
 BACKOFF = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 30}}
 
@@ -66,7 +64,8 @@ def _subscribe(
     push = {
         "push_endpoint": url,
         "oidc_token": {"service_account_email": PUSH_IDENTITY, "audience": url},
-        "no_wrapper": {"write_metadata": True},
+        # Chat's own messages are no CloudEvents: they come wrapped.
+        **({} if takes == EVENTS else {"no_wrapper": {"write_metadata": True}}),
     }
     if name in existing:
         changed = {"name": name, "push_config": push}

@@ -6,7 +6,17 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 
 from local.pipeline import DEAD_LETTERS, FUNCTIONS
-from local.places import CORPUS, HOST, LOCATION, PROJECT, Places
+from local.places import (
+    ADD_ON_IDENTITY,
+    CHAT_IDENTITY,
+    CORPUS,
+    HOST,
+    LOCATION,
+    PROJECT,
+    PROJECT_NUMBER,
+    PUSH_IDENTITY,
+    Places,
+)
 
 ASKS_GEMINI = ("reformulate", "answer")
 #: Writes a second in a space where Chat's quotas are off: still in turn, but hardly ever waiting for it.
@@ -90,9 +100,15 @@ def _emulators_at(places: Places) -> dict[str, str]:
 
 def _own(name: str, places: Places) -> dict[str, str]:
     if name == "ingest":
+        # Whatever the Chat here is switched to; production trusts the one kind of token that it is sent.
         return {
-            "CHAT_AUDIENCE": places.function_url("ingest"),
+            "CHAT_AUDIENCE": f"{places.function_url('ingest')},{PROJECT_NUMBER}",
+            "CHAT_EMAIL": f"{CHAT_IDENTITY},{ADD_ON_IDENTITY}",
+            "PUSH_EMAIL": PUSH_IDENTITY,
             "CHAT_CERTS_URL": f"{places.url}/certs",
+            "CHAT_OWN_CERTS_URL": f"{places.url}/certs/chat",
+            # One person at one laptop, or a load test that speaks for two.
+            "QUESTIONS_PER_MINUTE": "100000",
         }
     if name == "retrieve":
         return {

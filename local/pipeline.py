@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 DEAD_LETTERS = "dead-letters"
+#: Where Chat publishes its events when it is connected by Pub/Sub; operators replay to it either way.
+EVENTS = "chat-events"
 #: Pub/Sub's least; a permanent failure does not wait for it, the function parks the message itself.
 DELIVERY_ATTEMPTS = 5
 
@@ -30,7 +32,7 @@ class Step:
 
 
 STEPS = (
-    Step("ingest", takes=None, gives="questions"),
+    Step("ingest", takes=EVENTS, gives="questions", ack_deadline=45),
     Step("reformulate", takes="questions", gives="queries"),
     Step("retrieve", takes="queries", gives="findings", ack_deadline=65),
     Step("answer", takes="findings", gives=None, ack_deadline=150),

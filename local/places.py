@@ -10,6 +10,12 @@ from local.pipeline import FUNCTIONS
 
 HOST = "127.0.0.1"
 PROJECT = "threadwise-local"
+#: The number of the project, and the identities of production that sign what the functions verify: of the
+#: push subscriptions, of Chat for a classic Chat app, and of one that is an add-on.
+PROJECT_NUMBER = "400000000001"
+PUSH_IDENTITY = f"pubsub-push@{PROJECT}.iam.gserviceaccount.com"
+CHAT_IDENTITY = "chat@system.gserviceaccount.com"
+ADD_ON_IDENTITY = f"service-{PROJECT_NUMBER}@gcp-sa-gsuiteaddons.iam.gserviceaccount.com"
 LOCATION = "local"
 CORPUS = f"projects/{PROJECT}/locations/{LOCATION}/ragCorpora/local"
 

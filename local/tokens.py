@@ -11,9 +11,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 from google.auth import crypt, jwt
 
+from local.places import CHAT_IDENTITY
+
 GOOGLE_ISSUER = "https://accounts.google.com"
 #: The identity that classic Chat apps are called by (developers.google.com, "Verify requests from Chat").
-CHAT_EMAIL = "chat@system.gserviceaccount.com"
+CHAT_EMAIL = CHAT_IDENTITY
 
 
 class Signer:
@@ -33,20 +35,20 @@ class Signer:
         self,
         *,
         audience: str,
-        email: str = CHAT_EMAIL,
+        email: str | None = CHAT_EMAIL,
         issuer: str = GOOGLE_ISSUER,
         lifetime: float = 3600,
         extra: Mapping[str, Any] | None = None,
     ) -> str:
-        """A signed JWT; a negative `lifetime` (seconds) makes one that has expired."""
+        """A signed JWT; a negative `lifetime` (seconds) makes one that has expired.
+
+        Without an e-mail it is of the kind that a service account signs for itself.
+        """
         now = int(time.time())
         claims = {
             "iss": issuer,
             "aud": audience,
-            "azp": email,
-            "sub": email,
-            "email": email,
-            "email_verified": True,
+            **({} if email is None else {"azp": email, "sub": email, "email": email, "email_verified": True}),
             "iat": now + min(0, int(lifetime)) - 1,
             "exp": now + int(lifetime),
             **(extra or {}),

@@ -29,6 +29,9 @@ def keep(letters: list[DeadLetter], world: World) -> tuple[int, dict[str, str]]:
     """
     known = dict(world.store.whole(sorted({letter.case_id for letter in letters})))
     unkept = [letter for letter in letters if not _is_kept(letter, known.get(letter.case_id))]
+    asked = [letter.question for letter in unkept if letter.question]
+    forgotten = world.forgotten.covered(asked, Deadline(WAIT))
+    unkept = [letter for letter in unkept if letter.question_id not in forgotten]
     first = {letter.case_id: letter for letter in reversed(unkept) if letter.case_id not in known}
     together = {
         letter.message_id for part in _parts(list(first.values())) if _created(part, world) for letter in part

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from ops.case import Case
 from ops.errors import Exit, OpsError
 from shared.cloudevent import REPLAY_COUNT, REPLAY_NAME, Message, message
-from shared.dead_letters import TAKER
+from shared.dead_letters import EVENTS, TAKER
 from shared.envelope import Envelope
 from shared.errors import StepError
 
-#: The topic that each step takes, and the step that sends to it.
-TOPICS = {"reformulate": "questions", "retrieve": "queries", "answer": "findings"}
+#: The topic that each step takes, and the step (or Chat) that sends to it.
+TOPICS = {"ingest": EVENTS, "reformulate": "questions", "retrieve": "queries", "answer": "findings"}
 SENDERS = {taker: sender for sender, taker in TAKER.items()}
 #: What a step finds out, which is forgotten when the way begins again before it.
 _ADDED = {"reformulate": "search_query", "retrieve": "contexts"}
-_ORDER = ("reformulate", "retrieve", "answer")
+_ORDER = ("ingest", "reformulate", "retrieve", "answer")
 
 
 @dataclass(frozen=True)

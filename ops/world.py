@@ -11,6 +11,7 @@ from ops.settings import Settings
 from ops.store import Store
 from shared import clients
 from shared.failures import Failures
+from shared.forgotten import Forgotten
 from shared.outbox import Outbox
 from shared.records import Records
 
@@ -60,6 +61,11 @@ class World:
     def failures(self) -> Failures:
         """Why steps have failed."""
         return Failures(self.firestore)
+
+    @cached_property
+    def forgotten(self) -> Forgotten:
+        """What people told the bot to forget."""
+        return Forgotten(self.firestore)
 
     @cached_property
     def records(self) -> Records:

@@ -1,9 +1,10 @@
 """Dead letters as operators work on them: one case a question, however many copies Pub/Sub delivers.
 
 `dead_letters/<question id with _>`:
-    question_id, reference, space, thread, language, asked_at     None where the data names no question
-    sender, step, reason, error, attempts    `sender` is the step that sent the message: its topic is where a
-                                             replay goes; `attempts` is how often `step` has failed
+    question_id, reference
+    space, thread, conversation, language, asked_at       None where the data names no question
+    sender, step, reason, error, attempts    `sender` is the step that sent the message, or Chat: its topic is
+                                             where a replay goes; `attempts` is how often `step` has failed
     data, bytes, attributes                  the message, its attributes as they were before it died
     message_ids, copies, told, first_at, last_at, expired_at
     state          open, replayed, archived or discarded; what operators have done with it
@@ -20,6 +21,7 @@ from google.api_core.exceptions import NotFound
 from shared.dead_letters import DeadLetter, reference
 from shared.deadline import Deadline
 from shared.firestore import TIMEOUT, Fields, change, document_id, expiry
+from shared.forgotten import Forgotten
 from shared.retry import call
 
 COLLECTION = "dead_letters"
@@ -33,8 +35,8 @@ STATES = OPEN, REPLAYED, ARCHIVED, DISCARDED = "open", "replayed", "archived", "
 
 #: What of a case is from the letter, and replaced by a later one.
 _OF_THE_LETTER = (
-    "space", "thread", "language", "asked_at", "sender", "step", "reason", "error", "attempts", "data",
-    "bytes", "attributes", "last_at", "expired_at",
+    "space", "thread", "conversation", "language", "asked_at", "sender", "step", "reason", "error",
+    "attempts", "data", "bytes", "attributes", "last_at", "expired_at",
 )  # fmt: skip
 #: What a case cannot do without: where it is damaged, it is made anew.
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -52,10 +54,14 @@ class Cases:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._forgotten = Forgotten(client)
 
-    def store(self, letter: DeadLetter, failure: Fields | None, deadline: Deadline) -> Fields:
-        """Keep a letter, or count it as a copy; returns the case. Raises Transient or Permanent."""
+    def store(self, letter: DeadLetter, failure: Fields | None, deadline: Deadline) -> Fields | None:
+        """Keep a letter, or count it as a copy; returns the case, or None when the person has told the bot to
+        forget the question. Raises Transient or Permanent."""
         now = datetime.now(UTC)
+        if letter.question and self._forgotten.covers(letter.question, deadline):
+            return None
 
         def edit(current: Fields | None) -> Fields | None:
             case = case_of(letter, failure, now)
@@ -100,6 +106,7 @@ def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields
         "reference": reference(letter.question_id),
         "space": question.space if question else None,
         "thread": question.thread if question else None,
+        "conversation": question.conversation if question else None,
         "language": question.language if question else None,
         "asked_at": question.asked_at if question else None,
         "sender": letter.sender,

@@ -4,6 +4,8 @@
     conversation   resource name of the thread, or of the space of a direct message
     turns          [{role, text, timestamp, question_id, search_query?, sources?}], in order of asking
     pending        [{question_id, text, timestamp}]: asked, not answered yet
+    asked          [question_id]: the latest questions, whatever has become of them, so that all that is kept
+                   for them can be found and forgotten
     updated_at, expired_at
 
 The timestamp of both turns of a question is the time it was asked. Readers do not trust the document:
@@ -20,12 +22,14 @@ from pydantic import ValidationError
 from shared.deadline import Deadline
 from shared.envelope import Question, Turn
 from shared.firestore import Fields, change, document_id, expiry
+from shared.forgotten import Forgotten
 
 COLLECTION = "chat_threads"
 #: A question that was not answered for this long no longer counts when the next one is rewritten.
 PENDING_COUNTS_FOR = timedelta(minutes=5)
 #: More questions than anybody asks in five minutes; the oldest are forgotten first.
 MOST_PENDING = 20
+MOST_ASKED = 200
 #: Firestore refuses a document above 1 MiB; the rest is left for field names and index entries.
 MOST_BYTES = 900_000
 #: A turn is worth waiting for: the attempts are bounded by the deadline that is given.
@@ -48,6 +52,7 @@ class Conversations:
     def __init__(self, client: Any, hours: float) -> None:
         self._client = client
         self._keep = timedelta(hours=hours)
+        self._forgotten = Forgotten(client)
 
     def note_pending(self, question: Question, deadline: Deadline) -> Noted:
         """Note that a question was asked and return the history it was asked in.
@@ -64,7 +69,11 @@ class Conversations:
             if question.id in known:
                 return None
             entry = {"question_id": question.id, "text": question.text, "timestamp": question.asked_at}
-            return self._document(question, turns, [*_counting(pending, now), entry], now)
+            asked = [*_asked(current if turns or pending else None), question.id][-MOST_ASKED:]
+            return {
+                **self._document(question, turns, [*_counting(pending, now), entry], now),
+                "asked": asked,
+            }
 
         change(self._client, self._reference(question), edit, deadline)
         return seen[-1]
@@ -72,7 +81,10 @@ class Conversations:
     def save_turn(
         self, question: Question, answer: str, deadline: Deadline, *, search_query: str, sources: list[str]
     ) -> None:
-        """Save a question with its answer, once, in order of asking. Raises Transient or Permanent."""
+        """Save a question with its answer, once, in order of asking; not if it is forgotten by now.
+
+        Raises Transient or Permanent.
+        """
         now = datetime.now(UTC)
         asked = {"question_id": question.id, "timestamp": question.asked_at}
         turn: list[Fields] = [
@@ -84,9 +96,12 @@ class Conversations:
             turns, pending = self._remembered(current, now)
             if any(entry["question_id"] == question.id for entry in turns):
                 return None
-            pending = [entry for entry in pending if entry["question_id"] != question.id]
+            waiting = [entry for entry in pending if entry["question_id"] != question.id]
+            # Only what is not waited for (any more) may have been forgotten: most turns need no look.
+            if waiting == pending and self._forgotten.covers(question, deadline):
+                return None
             ordered = sorted([*turns, *turn], key=lambda entry: entry["timestamp"])
-            return self._document(question, ordered, pending, now)
+            return self._document(question, ordered, waiting, now)
 
         change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
 
@@ -120,6 +135,11 @@ def _entries(value: Any, *needed: str) -> list[Fields]:
         for entry in (value if isinstance(value, list) else [])
         if isinstance(entry, dict) and all(isinstance(entry.get(name), kind) for name, kind in fields.items())
     ]
+
+
+def _asked(current: Fields | None) -> list[str]:
+    listed = (current or {}).get("asked")
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 
 def _counting(pending: Iterable[Fields], now: datetime) -> list[Fields]:

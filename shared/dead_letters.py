@@ -10,18 +10,23 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from shared.chat_events import question_of
+from shared.chat_payloads import payload, storable
 from shared.cloudevent import REPLAY_COUNT, received_attributes
 from shared.envelope import Context, Envelope, Question
 from shared.errors import StepError
 from shared.firestore import document_id
 
-#: Who takes what a step sends.
-TAKER = {"ingest": "reformulate", "reformulate": "retrieve", "retrieve": "answer"}
+#: Who sends events, not as CloudEvents, and the topic they come by where they do not come over HTTPS.
+CHAT, EVENTS = "chat", "chat-events"
+#: Who takes what a step, or Chat, sends.
+TAKER = {CHAT: "ingest", "ingest": "reformulate", "reformulate": "retrieve", "retrieve": "answer"}
 
 _SOURCE = "//threadwise/"
 _OURS = "dead-letter-"
 #: What Pub/Sub adds when it forwards a message itself, as an HTTP header.
 _DELIVERIES = "cloudpubsubdeadlettersourcedeliverycount"
+_SUBSCRIPTION = "cloudpubsubdeadlettersourcesubscription"
 
 
 def reference(question_id: str) -> str:
@@ -37,9 +42,11 @@ def unknown_id(data: bytes) -> str:
 @dataclass(frozen=True)
 class DeadLetter:
     """One message of the dead-letter topic. `attributes` are the original ones, without those that were
-    added when it became a dead letter; `deliveries` is Pub/Sub's count, where Pub/Sub gave up on it."""
+    added when it became a dead letter; `deliveries` is Pub/Sub's count, where Pub/Sub gave up on it.
+    `data` is the message's, but for the tokens in an event of Chat (`from_chat`)."""
 
     data: bytes
+    from_chat: bool
     attributes: dict[str, str]
     message_id: str
     parked_by: str | None
@@ -54,14 +61,19 @@ class DeadLetter:
         lowered = {name.lower(): value for name, value in headers.items()}
         received = received_attributes(headers)
         question, contexts = _understood(body)
+        parked_by = received.get("dead-letter-step")
+        sent_on = EVENTS in lowered.get(_SUBSCRIPTION, "")
+        from_chat = question is None and (parked_by == TAKER[CHAT] or sent_on or _is_event(body))
+        data = storable(body) if from_chat else body
         return cls(
-            data=body,
+            data=data,
+            from_chat=from_chat,
             attributes={name: value for name, value in received.items() if not name.startswith(_OURS)},
             message_id=lowered.get("x-goog-pubsub-message-id", ""),
-            parked_by=received.get("dead-letter-step"),
+            parked_by=parked_by,
             reason=received.get("dead-letter-reason"),
             deliveries=_number(lowered.get(_DELIVERIES)),
-            question=question,
+            question=question_of(data) if from_chat else question,
             contexts=contexts,
         )
 
@@ -72,9 +84,11 @@ class DeadLetter:
 
     @property
     def sender(self) -> str | None:
-        """The step that sent the message before it died."""
+        """The step that sent the message before it died, or Chat."""
         source = self.attributes.get("ce-source", "")
-        return source.removeprefix(_SOURCE) if source.startswith(_SOURCE) else None
+        if source.startswith(_SOURCE):
+            return source.removeprefix(_SOURCE)
+        return CHAT if self.from_chat else None
 
     @property
     def step(self) -> str | None:
@@ -108,6 +122,14 @@ def _understood(body: bytes) -> tuple[Question | None, tuple[Context, ...]]:
     except StepError:
         return _question_alone(body), ()
     return envelope.question, envelope.contexts or ()
+
+
+def _is_event(body: bytes) -> bool:
+    try:
+        payload(body)
+    except StepError:
+        return False
+    return True
 
 
 def _question_alone(body: bytes) -> Question | None:

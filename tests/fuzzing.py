@@ -16,13 +16,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.factories import envelope, push
+from tests.golden_events import NAMES, golden
 
 GIVEN_CASES = os.environ.get("FUZZ_CASES")
 CASES = int(GIVEN_CASES or 120)
 #: Seconds that one case may take on a busy machine: whatever takes longer hangs.
 PER_CASE = 5.0
 HERE = Path(__file__).parent
-EVENTS = [json.loads(path.read_text()) for path in sorted((HERE / "events").glob("*.json"))]
+EVENTS = [golden(name) for name in NAMES]
+QUESTION = golden("classic-message-in-dm")
 ENVELOPES = [json.loads(path.read_text()) for path in sorted((HERE / "messages").glob("*.json"))]
 
 Way = tuple[str | int, ...]

@@ -27,6 +27,7 @@ def services(small_cloud: SmallCloud) -> Services:
         chat_endpoint=small_cloud.places.url,
         chat_audience=AUDIENCE,
         chat_certs_url=f"{small_cloud.places.url}/certs",
+        questions_per_minute=100_000,
     )
     return open_services(settings)
 
@@ -192,7 +193,7 @@ def test_an_event_that_cannot_be_understood_is_kept(door: Door, proof: dict[str,
 
     [kept] = dead_letters.messages()
     assert json.loads(kept.data) == {"chat": {"new": "shape"}}
-    assert kept.attributes["dead-letter-reason"] == "event_malformed"
+    assert kept.attributes["dead-letter-reason"] == "event_unknown"
     assert kept.attributes["dead-letter-step"] == "ingest"
 
 

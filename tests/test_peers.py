@@ -56,7 +56,12 @@ AUDIENCE = "https://example.com/ingest"
 def open_door(small_cloud: SmallCloud) -> Callable[[], Door]:
     """A door with clients of its own, as in a process that has just started."""
     url = small_cloud.places.url
-    settings = IngestSettings(chat_endpoint=url, chat_audience=AUDIENCE, chat_certs_url=f"{url}/certs")
+    settings = IngestSettings(
+        chat_endpoint=url,
+        chat_audience=AUDIENCE,
+        chat_certs_url=f"{url}/certs",
+        questions_per_minute=100_000,
+    )
 
     def make() -> Door:
         services = open_ingest(settings)

@@ -24,7 +24,7 @@ from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.envelope import Envelope
 from shared.step import Step
 from tests.factories import context, envelope, push, turn
-from tests.fuzzing import EVENTS, as_json
+from tests.fuzzing import QUESTION, as_json
 
 AUDIENCE = "https://example.com/ingest"
 Receive = Callable[[], tuple[Any, int]]
@@ -75,11 +75,14 @@ def receiver(name: str, where: Where, seconds: float, token: str) -> Receive:
 
 def _ingest(where: Where, seconds: float, token: str) -> Receive:
     settings = IngestSettings(
-        chat_endpoint=where.of("chat").url, chat_audience=AUDIENCE, chat_certs_url=where.certs_url
+        chat_endpoint=where.of("chat").url,
+        chat_audience=AUDIENCE,
+        chat_certs_url=where.certs_url,
+        questions_per_minute=100_000,
     )
     services = ingest_fn.door.open_services(settings)
     door = ingest_fn.door.Door(lambda: services, seconds, "dead-letters")
-    return lambda: door.receive({"Authorization": f"Bearer {token}"}, as_json(EVENTS[0]))
+    return lambda: door.receive({"Authorization": f"Bearer {token}"}, as_json(QUESTION))
 
 
 def _step(name: str, where: Where, seconds: float) -> tuple[Step[Any], Envelope]:

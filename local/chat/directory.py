@@ -1,4 +1,4 @@
-"""Who is there and where they talk: the bot, two people, two spaces, and a DM for each person."""
+"""Who is there and where they talk: the bot, two people, two spaces, a group, and a DM for each person."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,11 +33,12 @@ class Person:
 
 @dataclass(frozen=True)
 class ChatSpace:
-    """A named space, or the direct messages between the bot and one `person`."""
+    """A named space, a group chat, or the direct messages between the bot and one `person`."""
 
     name: str
     display_name: str
     person: str | None = None
+    kind: str = "SPACE"
 
     @property
     def is_dm(self) -> bool:
@@ -45,15 +46,17 @@ class ChatSpace:
         return self.person is not None
 
     def event_json(self) -> Json:
-        """The Space JSON of an interaction event; a DM has no display name."""
+        """The Space JSON of an interaction event; only a named space has a display name."""
         common = {"name": self.name, "spaceThreadingState": "THREADED_MESSAGES"}
         if self.is_dm:
             return {**common, "type": "DM", "spaceType": "DIRECT_MESSAGE", "singleUserBotDm": True}
+        if self.kind == "GROUP_CHAT":
+            return {**common, "type": "ROOM", "spaceType": "GROUP_CHAT"}
         return {**common, "type": "ROOM", "spaceType": "SPACE", "displayName": self.display_name}
 
     def page_json(self) -> Json:
         """What the page lists; a DM says whose it is."""
-        kind = "DIRECT_MESSAGE" if self.is_dm else "SPACE"
+        kind = "DIRECT_MESSAGE" if self.is_dm else self.kind
         fields = {"name": self.name, "displayName": self.display_name, "spaceType": kind}
         return {**fields, "person": self.person} if self.is_dm else fields
 
@@ -74,6 +77,7 @@ SPACES = {
     for space in (
         ChatSpace("spaces/AAAAhelpdesk", "IT support"),
         ChatSpace("spaces/AAAAsalestyo", "Sales Tokyo"),
+        ChatSpace("spaces/AAAAgroupab", "Aiko Tanaka, Ben Miller", kind="GROUP_CHAT"),
         ChatSpace("spaces/dmAikoAAAAE", BOT["displayName"], person="users/1001"),
         ChatSpace("spaces/dmBenAAAAAE", BOT["displayName"], person="users/1002"),
     )

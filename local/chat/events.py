@@ -1,7 +1,7 @@
-"""The interaction events that Chat sends to the bot, in the classic format, and how often it tries.
+"""How a person's words become a message, and how often Chat tries to tell the bot of it.
 
-Sources: developers.google.com/workspace/chat, "Receive and respond to interaction events" (30 s window,
-retries of what was not answered with 2xx), and the Chat API's schema DeprecatedEvent.
+Source: developers.google.com/workspace/chat, "Receive and respond to interaction events" (30 s window,
+retries of what was not answered with 2xx).
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from local.chat.directory import BOT, MENTION, ChatSpace, Person
+from local.chat.directory import BOT, MENTION
 
 Json = dict[str, Any]
 #: How long the bot has to answer, in seconds.
@@ -43,19 +43,21 @@ def addressed_to_bot(text: str) -> Json:
 
 def plain(text: str) -> Json:
     """The fields of a message that mentions nobody."""
-    return {"text": text, "formattedText": text, "argumentText": text}
+    return {"text": text, "formattedText": text, "argumentText": text} if text else {}
 
 
-def message_event(message: Json, space: ChatSpace, person: Person, locale: str) -> Json:
-    """The MESSAGE event for a person's message."""
+def attached(name: str, content_type: str) -> Json:
+    """The fields of a message with one file; nothing is uploaded."""
+    resource = {"resourceName": f"local-{name}"}
     return {
-        "type": "MESSAGE",
-        "eventTime": message["createTime"],
-        "user": person.user(),
-        "space": space.event_json(),
-        "thread": message["thread"],
-        "message": message,
-        "common": {"hostApp": "CHAT", "userLocale": locale},
+        "attachment": [
+            {
+                "contentName": name,
+                "contentType": content_type,
+                "source": "UPLOADED_CONTENT",
+                "attachmentDataRef": resource,
+            }
+        ]
     }
 
 

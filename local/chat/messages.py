@@ -66,6 +66,12 @@ class Messages:
         check_content(message)
         return self._add(message, space, thread, sender, CreateOptions())
 
+    def check_bot_in(self, space: str) -> None:
+        """Raises ChatError 404 for no such space, and 403 where the bot is not a member (any more)."""
+        space_named(space)
+        if space in self._store.without_bot():
+            raise ChatError(403, "PERMISSION_DENIED", f"The app is not a member of {space}.")
+
     def get(self, space: str, message_id: str) -> Stored:
         """The message by either of its ids. Raises ChatError 404, also for one that was deleted."""
         found = self._store.find(space_named(space).name, message_id)

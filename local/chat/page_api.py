@@ -1,16 +1,27 @@
-"""What the chat page calls: the state, live changes, posting and deleting as a person, and the faults."""
+"""What the chat page calls: the state, live changes, what people do, the connection, and the faults."""
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from local.chat.connection import Connection, Sender
 from local.chat.directory import BOT, PEOPLE, SPACES
 from local.chat.errors import ChatError, invalid
+from local.chat.interactions import COMMANDS
 from local.chat.live import Changes, for_page, stream
+from local.chat.page_bodies import (
+    Click,
+    DeletedMessage,
+    FaultSwitch,
+    GivenCommand,
+    Membership,
+    PostedMessage,
+)
+from local.chat.people import People
 from local.chat.store import MessageStore
 from local.faults import NAMES, Faults
 from local.http_gate import Endpoint as Work
@@ -19,41 +30,11 @@ from local.http_gate import google_error, same_origin
 Json = dict[str, Any]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class PostedMessage(_Body):
-    """What a person writes on the page."""
-
-    space: str
-    text: str
-    thread: str | None = None
-    mention: bool = True
-    locale: Literal["en", "ja"] = "en"
-    person: str
-
-
-class DeletedMessage(_Body):
-    """The name of the message that a person deletes."""
-
-    name: str
-
-
-class FaultSwitch(_Body):
-    """Faults to switch off, and on: for which share of calls (0 to 1), holding each how long (seconds)."""
-
-    on: list[str] = []
-    off: list[str] = []
-    share: float = Field(1.0, ge=0, le=1)
-    seconds: float = Field(2.0, ge=0)
-
-
-BodyType = TypeVar("BodyType", bound=_Body)
+BodyType = TypeVar("BodyType", bound=BaseModel)
 
 
 class Page:
-    """The endpoints under /page; `post` and `delete` raise ChatError for what cannot be done."""
+    """The endpoints under /page; `people` and `delete` raise ChatError for what cannot be done."""
 
     def __init__(
         self,
@@ -61,14 +42,16 @@ class Page:
         changes: Changes,
         faults: Faults,
         *,
-        post: Callable[[PostedMessage], Json],
+        people: People,
+        sender: Sender,
         delete: Callable[[str], None],
         model_note: Callable[[], str],
     ) -> None:
         self._store = store
         self._changes = changes
         self._faults = faults
-        self._post = post
+        self._people = people
+        self._sender = sender
         self._delete = delete
         self._model_note = model_note
 
@@ -82,6 +65,11 @@ class Page:
             route("state", self._state, "GET"),
             route("events", self._events, "GET"),
             route("messages", self._post_message, "POST"),
+            route("commands", self._give_command, "POST"),
+            route("clicks", self._click, "POST"),
+            route("members", self._change_membership, "POST"),
+            route("connection", self._connection, "GET"),
+            route("connection", self._connect, "POST"),
             route("delete", self._delete_message, "POST"),
             route("faults", self._active_faults, "GET"),
             route("faults", self._switch_faults, "POST"),
@@ -94,6 +82,9 @@ class Page:
                 "people": [person.page_json() for person in PEOPLE.values()],
                 "bot": {"name": BOT["name"], "displayName": BOT["displayName"]},
                 "model": self._model_note(),
+                "withoutBot": self._store.without_bot(),
+                "commands": [vars(command) for command in COMMANDS.values()],
+                "connection": self._sender.connection.model_dump(),
                 "messages": [for_page(stored.message) for stored in self._store.present()],
             }
         )
@@ -108,7 +99,50 @@ class Page:
         )
 
     async def _post_message(self, request: Request) -> Response:
-        return JSONResponse(for_page(self._post(await _body(request, PostedMessage))))
+        posted = await _body(request, PostedMessage)
+        fields = posted.model_dump(exclude={"attachment"})
+        file = (posted.attachment.name, posted.attachment.type) if posted.attachment else None
+        return JSONResponse(for_page(self._people.write(**fields, file=file)))
+
+    async def _give_command(self, request: Request) -> Response:
+        given = await _body(request, GivenCommand)
+        message = self._people.command(
+            given.space,
+            given.command,
+            given.text,
+            person=given.person,
+            locale=given.locale,
+            thread=given.thread,
+        )
+        return JSONResponse(for_page(message) if message else {})
+
+    async def _click(self, request: Request) -> Response:
+        click = await _body(request, Click)
+        self._people.click(
+            click.message,
+            click.function,
+            click.parameters,
+            click.inputs,
+            person=click.person,
+            locale=click.locale,
+        )
+        return JSONResponse({})
+
+    async def _change_membership(self, request: Request) -> Response:
+        asked = await _body(request, Membership)
+        who = {"person": asked.person, "locale": asked.locale}
+        if asked.bot == "remove":
+            self._people.remove_bot(asked.space, **who)
+            return JSONResponse({})
+        message = self._people.add_bot(asked.space, asked.text, **who)
+        return JSONResponse(for_page(message) if message else {})
+
+    async def _connection(self, _request: Request) -> Response:
+        return JSONResponse(self._sender.connection.model_dump())
+
+    async def _connect(self, request: Request) -> Response:
+        self._sender.connection = await _body(request, Connection)
+        return await self._connection(request)
 
     async def _delete_message(self, request: Request) -> Response:
         self._delete((await _body(request, DeletedMessage)).name)

@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from local.chat.directory import space_named
 from local.chat.errors import ChatError, invalid, not_implemented
 from local.chat.messages import CreateOptions, Messages, ReplyOption
 from local.chat.quotas import Quotas
@@ -85,9 +84,9 @@ class RestApi:
         return {}
 
     def _counted(self, request: Request, *, writes: bool) -> str:
-        """The space that is called, after its quota. Raises ChatError 404, 429."""
+        """The space that is called, after its quota. Raises ChatError 403, 404, 429."""
         space: str = f"spaces/{request.path_params['space']}"
-        space_named(space)
+        self._messages.check_bot_in(space)
         if self._quotas is not None:
             (self._quotas.write if writes else self._quotas.read)(space)
         return space

@@ -29,6 +29,7 @@ CREATE INDEX IF NOT EXISTS by_change ON messages (changed);
 CREATE TABLE IF NOT EXISTS thread_keys (
     space TEXT NOT NULL, thread_key TEXT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (space, thread_key)
 );
+CREATE TABLE IF NOT EXISTS without_bot (space TEXT PRIMARY KEY);
 """
 COLUMNS = "body, deleted, unanswered, created, changed"
 
@@ -103,6 +104,17 @@ class MessageStore:
     def keep_thread_key(self, space: str, key: str, thread: str) -> None:
         """Remember which thread `key` started."""
         self._db.execute("INSERT INTO thread_keys VALUES (?, ?, ?)", (space, key, thread))
+
+    def without_bot(self) -> list[str]:
+        """The spaces that the bot is not in (any more)."""
+        return [name for (name,) in self._db.execute("SELECT space FROM without_bot ORDER BY space")]
+
+    def put_bot(self, space: str, *, inside: bool) -> None:
+        """Note that the bot is in a space, or not."""
+        if inside:
+            self._db.execute("DELETE FROM without_bot WHERE space = ?", (space,))
+        else:
+            self._db.execute("INSERT OR IGNORE INTO without_bot VALUES (?)", (space,))
 
     def present(self) -> Iterator[Stored]:
         """The messages that are not deleted, oldest first."""

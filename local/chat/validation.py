@@ -62,7 +62,7 @@ def message_from_wire(body: bytes) -> ProtoMessage:
 
 def check_content(message: ProtoMessage) -> None:
     """Check a message as it would stand in the space; drop sections as Chat does. Raises ChatError 400."""
-    if not message.text.strip() and not message.cards_v2:
+    if not message.text.strip() and not message.cards_v2 and not message.attachment:
         raise invalid("Message cannot be empty: it needs text or cards.")
     if len(message.text) > TEXT_CHARACTERS:
         raise invalid(f"Maximum length of the field is {TEXT_CHARACTERS} characters: text.")

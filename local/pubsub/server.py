@@ -5,6 +5,7 @@ from pathlib import Path
 import grpc
 
 from local.faults import Faults
+from local.pubsub import protos
 from local.pubsub.broker import Broker
 from local.pubsub.publisher import Publisher
 from local.pubsub.puller import Puller
@@ -31,6 +32,11 @@ class PubSub:
         """The handlers of the services Publisher and Subscriber."""
         subscriber = Subscriber(self._broker, self._pusher, self._puller)
         return [Publisher(self._broker).handler(), subscriber.handler()]
+
+    async def publish(self, topic: str, data: bytes) -> None:
+        """Publish one message as Chat does. Raises RpcError, such as for a topic that is not there."""
+        message = protos.PubsubMessage(data=data)
+        await Publisher(self._broker).publish(protos.PublishRequest(topic=topic, messages=[message]))
 
     @property
     def undelivered(self) -> int:

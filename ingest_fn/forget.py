@@ -1,0 +1,166 @@
+"""Forgetting: all that is kept for a conversation, or for a whole space, is deleted at once.
+
+First it is noted that it is forgotten (`shared/forgotten.py`), so that a turn or a dead letter that is under
+way just now does not come back; then everything is found and deleted: the conversation with its turns and
+pending questions, the questions' records, failure records, dead letters and feedback. What remains is a line
+of the audit, in the shape that `ops/audit.py` reads: who, when, where, and how many documents, but no text.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from google.cloud.firestore import FieldFilter
+
+from shared import cases, conversations, failures, logs, records
+from shared.chat_places import Place
+from shared.deadline import Deadline
+from shared.firestore import Fields
+from shared.forgotten import Forgotten
+from shared.retry import call
+
+#: Where what people think of answers is kept; its documents carry `conversation`, `space` and `question_id`.
+FEEDBACK = "feedback"
+AUDIT = "audit"
+#: Seconds that one query or one commit may take.
+TIMEOUT = 8.0
+#: Firestore takes 30 values in one `in`, and no larger request than 10 MiB.
+MOST_VALUES, MOST_DELETES = 30, 300
+#: Comes after every character that a resource name can have.
+_LAST = "\uf8ff"
+_OF_QUESTIONS = (records.COLLECTION, failures.COLLECTION, cases.COLLECTION, FEEDBACK)
+_IN_PLACES = (cases.COLLECTION, FEEDBACK)
+
+#: References of documents by their paths.
+Found = dict[str, Any]
+
+
+class Forgetting:
+    """Deletes what is kept in one Firestore database."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._forgotten = Forgotten(client)
+
+    def conversation(self, place: Place, name: str, deadline: Deadline) -> int:
+        """Forget a thread, or with the name of a space all of it; returns how many documents that was.
+
+        Safe to repeat. Raises Transient or Permanent.
+        """
+        audit = self._client.collection(AUDIT).document(_operation(place, name))
+        self._note(audit, _begun(audit.id, place, name), deadline)
+        self._forgotten.note(name, deadline)
+        find = self._of_space if name == place.space else self._of_thread
+        found = find(name, deadline)
+        self._delete(list(found.values()), deadline)
+        counts = Counter(path.split("/")[0] for path in found)
+        self._note(audit, {"finished_at": datetime.now(UTC), "counts": dict(counts)}, deadline)
+        logs.info("Forgotten", name=name, documents=sum(counts.values()))
+        return sum(counts.values())
+
+    def _of_space(self, space: str, deadline: Deadline) -> Found:
+        found = self._starting(conversations.COLLECTION, "conversation", f"{space}/", deadline)
+        found |= self._equal(conversations.COLLECTION, "conversation", space, deadline)
+        for collection in _OF_QUESTIONS:
+            found |= self._starting(collection, "question_id", f"{space}/", deadline)
+        for collection in _IN_PLACES:
+            found |= self._equal(collection, "space", space, deadline)
+        return found
+
+    def _of_thread(self, thread: str, deadline: Deadline) -> Found:
+        known = self._equal(conversations.COLLECTION, "conversation", thread, deadline, whole=True)
+        questions = {name for fields in _fields(known) for name in _questions(fields)}
+        found = known
+        for collection in _IN_PLACES:
+            here = self._equal(collection, "conversation", thread, deadline)
+            here |= self._equal(collection, "thread", thread, deadline)
+            questions |= {str(fields.get("question_id")) for fields in _fields(here)}
+            found |= here
+        # Messages are named after their thread: seen, not documented, so it is not the only way to find them.
+        messages = thread.replace("/threads/", "/messages/") + "."
+        for collection in _OF_QUESTIONS:
+            found |= self._starting(collection, "question_id", messages, deadline)
+            for some in _chunks(sorted(questions), MOST_VALUES):
+                found |= self._found(collection, [("question_id", "in", some)], deadline)
+        return found
+
+    def _starting(self, collection: str, field: str, prefix: str, deadline: Deadline) -> Found:
+        return self._found(collection, [(field, ">=", prefix), (field, "<", prefix + _LAST)], deadline)
+
+    def _equal(
+        self, collection: str, field: str, value: str, deadline: Deadline, *, whole: bool = False
+    ) -> Found:
+        return self._found(collection, [(field, "==", value)], deadline, whole=whole)
+
+    def _found(
+        self,
+        collection: str,
+        conditions: Iterable[tuple[str, str, Any]],
+        deadline: Deadline,
+        *,
+        whole: bool = False,
+    ) -> Found:
+        query = self._client.collection(collection)
+        for condition in conditions:
+            query = query.where(filter=FieldFilter(*condition))
+        if not whole:  # a dead letter can be large, and its name is enough
+            query = query.select(["question_id"])
+        return {
+            snapshot.reference.path: snapshot
+            for snapshot in self._call(
+                lambda timeout: list(query.stream(retry=None, timeout=timeout)), deadline
+            )
+        }
+
+    def _delete(self, snapshots: list[Any], deadline: Deadline) -> None:
+        for some in _chunks(snapshots, MOST_DELETES):
+            batch = self._client.batch()
+            for snapshot in some:
+                batch.delete(snapshot.reference)
+            self._call(lambda timeout, batch=batch: batch.commit(retry=None, timeout=timeout), deadline)
+
+    def _note(self, audit: Any, fields: Fields, deadline: Deadline) -> None:
+        self._call(lambda timeout: audit.set(fields, merge=True, retry=None, timeout=timeout), deadline)
+
+    def _call(self, work: Any, deadline: Deadline) -> Any:
+        return call(work, service="firestore", deadline=deadline, timeout=TIMEOUT)
+
+
+def _begun(operation: str, place: Place, name: str) -> Fields:
+    return {
+        "name": operation,
+        "action": "forget",
+        "by": place.person,
+        "note": "asked for in Chat",
+        "selection": name,
+        "at": datetime.now(UTC),
+        "finished_at": None,
+        "counts": {},
+    }
+
+
+def _operation(place: Place, name: str) -> str:
+    """The same again when the event is sent again."""
+    digest = hashlib.sha256(f"{place.key} {name}".encode()).hexdigest()[:8]
+    return f"forget-{place.at.astimezone(UTC):%Y%m%d-%H%M}-{digest}"
+
+
+def _fields(found: Found) -> Iterator[Fields]:
+    return (snapshot.to_dict() or {} for snapshot in found.values())
+
+
+def _questions(conversation: Fields) -> Iterator[str]:
+    """The questions that a conversation's document names."""
+    asked = conversation.get("asked")
+    yield from (each for each in (asked if isinstance(asked, list) else []) if isinstance(each, str))
+    for part in ("turns", "pending"):
+        entries = conversation.get(part)
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict) and isinstance(entry.get("question_id"), str):
+                yield entry["question_id"]
+
+
+def _chunks(items: list[Any], size: int) -> Iterator[list[Any]]:
+    return (items[start : start + size] for start in range(0, len(items), size))

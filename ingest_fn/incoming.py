@@ -1,0 +1,69 @@
+"""An event as it comes in: over HTTPS from Chat itself, or pushed from the topic of Chat's events.
+
+That topic is pushed *wrapped*: Chat's messages are no CloudEvents, and carry nothing that could be a header.
+An unwrapped push is understood as well.
+"""
+
+import base64
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ingest_fn.auth import Caller
+from shared.cloudevent import received_attributes
+
+_TRACE = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """One event. `attributes` are those of the Pub/Sub message, such as the replay it belongs to.
+
+    `clicks`: whether a click on a button would come the same way; with an add-on, Pub/Sub brings none.
+    """
+
+    body: bytes
+    attributes: dict[str, str] = field(default_factory=dict)
+    trace: str = ""
+    clicks: bool = False
+
+
+def received(caller: Caller, headers: Mapping[str, str], body: bytes) -> Incoming:
+    """The event in a request. Never fails: what cannot be opened is the event itself, and understood as none.
+
+    `headers` are in lower case.
+    """
+    if caller == "chat":
+        return Incoming(body, trace=_trace(headers), clicks=True)
+    wrapped = _wrapped(body)
+    if wrapped is None:
+        return Incoming(body, received_attributes(headers), _trace(headers))
+    given = wrapped.get("attributes")
+    attributes = {
+        name: value
+        for name, value in (given if isinstance(given, dict) else {}).items()
+        if isinstance(value, str)
+    }
+    return Incoming(
+        base64.b64decode(wrapped["data"]), received_attributes(attributes), _trace({**headers, **attributes})
+    )
+
+
+def _wrapped(body: bytes) -> dict[str, Any] | None:
+    """The message of a wrapped push: `{"message": {"data": base64, …}, "subscription": …}`."""
+    try:
+        push = json.loads(body)
+        message = push["message"]
+        base64.b64decode(message["data"], validate=True)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return message if isinstance(message, dict) and isinstance(push.get("subscription"), str) else None
+
+
+def _trace(headers: Mapping[str, str]) -> str:
+    """The W3C trace context that came with the request, or a new one."""
+    given = headers.get("traceparent", "")
+    return given if _TRACE.fullmatch(given) else f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"

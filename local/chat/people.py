@@ -1,0 +1,186 @@
+"""What people do on the page: write, give commands, click, add and remove the bot. The events go out by
+themselves."""
+
+import asyncio
+import datetime
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from local.chat.connection import Sender
+from local.chat.directory import ChatSpace, Person, person_in, space_named
+from local.chat.errors import ChatError, invalid
+from local.chat.events import Unanswered, addressed_to_bot, attached, plain
+from local.chat.interactions import COMMANDS, Interaction, slash_command
+from local.chat.live import Changes
+from local.chat.messages import CreateOptions, Messages, ReplyOption
+from local.chat.store import MessageStore
+from local.chat.validation import message_from_wire
+from local.faults import Faults
+
+Json = dict[str, Any]
+
+
+@dataclass
+class People:
+    """Acts for people; all methods raise ChatError for what Chat would refuse, or does not offer."""
+
+    store: MessageStore
+    changes: Changes
+    messages: Messages
+    sender: Sender
+    faults: Faults
+    under_way: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def write(
+        self,
+        space: str,
+        text: str,
+        *,
+        thread: str | None = None,
+        mention: bool = True,
+        locale: str = "en",
+        person: str = "users/1001",
+        file: tuple[str, str] | None = None,
+    ) -> Json:
+        """A message, in `thread` or a new one, as Message JSON; `file` is a name and a content type.
+
+        In a space or a group the bot hears of it only when it is mentioned.
+        """
+        place, writer = _there(space, person)
+        fields = addressed_to_bot(text) if mention and not place.is_dm else plain(text)
+        fields |= attached(*file) if file else {}
+        if not (mention or place.is_dm):
+            return self.messages.create_by_person(space, fields, writer.user(), thread)
+        self.messages.check_bot_in(space)
+        message = self.messages.create_by_person(space, fields, writer.user(), thread)
+        self._tell(Interaction("message", writer, place, locale, message["createTime"], message))
+        return message
+
+    def command(
+        self, space: str, number: int, words: str, *, person: str, locale: str, thread: str | None
+    ) -> Json | None:
+        """A command; a slash command is a message, which is returned."""
+        place, writer = _there(space, person)
+        self.messages.check_bot_in(space)
+        if number not in COMMANDS:
+            raise invalid(f"There is no command {number}.")
+        command, message = COMMANDS[number], None
+        if command.type == "SLASH_COMMAND":
+            fields = slash_command(command, words)
+            message = self.messages.create_by_person(space, fields, writer.user(), thread)
+        self._tell(
+            Interaction("command", writer, place, locale, _now(), message, thread=thread, command=command)
+        )
+        return message
+
+    def click(
+        self,
+        name: str,
+        function: str,
+        parameters: dict[str, str],
+        inputs: dict[str, list[str]],
+        *,
+        person: str,
+        locale: str,
+    ) -> None:
+        """A click on a button that the message has."""
+        space, _, message_id = name.partition("/messages/")
+        message = self.messages.own(space, message_id).message
+        place, clicker = _there(space, person)
+        self.messages.check_bot_in(space)
+        if (function, parameters) not in list(_actions(message)):
+            raise invalid(f"{name} has no such button.")
+        self._tell(
+            Interaction(
+                "clicked",
+                clicker,
+                place,
+                locale,
+                _now(),
+                message,
+                function=function,
+                parameters=parameters,
+                inputs=inputs,
+            )
+        )
+
+    def add_bot(self, space: str, text: str | None, *, person: str, locale: str) -> Json | None:
+        """Add the bot, by mentioning it with `text` if that is given."""
+        place, adder = _there(space, person)
+        if space not in self.store.without_bot():
+            raise invalid(f"The bot is in {space} already.")
+        message = None
+        if text is not None:
+            fields = plain(text) if place.is_dm else addressed_to_bot(text)
+            message = self.messages.create_by_person(space, fields, adder.user(), None)
+        self.store.put_bot(space, inside=True)
+        self._tell(Interaction("added", adder, place, locale, _now(), message))
+        return message
+
+    def remove_bot(self, space: str, *, person: str, locale: str) -> None:
+        """Remove the bot, which hears of it and can do nothing there any more."""
+        place, remover = _there(space, person)
+        self.messages.check_bot_in(space)
+        self.store.put_bot(space, inside=False)
+        self._tell(Interaction("removed", remover, place, locale, _now()))
+
+    def _tell(self, done: Interaction) -> None:
+        if self.sender.bot is None:
+            raise RuntimeError("Chat does not know the bot yet: call start() first")
+        events = self.sender.events(done)
+        self._soon(events, done.message, 0.0)
+        if again := self.faults.drawn("chat-duplicate"):
+            self._soon(events, done.message, again.seconds)
+
+    def _soon(self, events: list[Json], about: Json | None, wait: float) -> None:
+        task = asyncio.create_task(self._send(events, about, wait))
+        self.under_way.add(task)
+        task.add_done_callback(self.under_way.discard)
+
+    async def _send(self, events: list[Json], about: Json | None, wait: float) -> None:
+        await asyncio.sleep(wait)
+        try:
+            for event in events:
+                answer = await self.sender.send(event)
+                if answer and about is not None:
+                    self._post(answer, about)
+        except (Unanswered, ChatError):
+            if about is not None:
+                self.store.mark_unanswered(about["name"])
+                self.changes.notify()
+
+    def _post(self, answer: Json, about: Json) -> None:
+        """Post what the bot answered an event with. Raises ChatError for no Message."""
+        draft = message_from_wire(json.dumps(answer).encode())
+        draft.ClearField("thread")
+        option: int = ReplyOption.MESSAGE_REPLY_OPTION_UNSPECIFIED
+        if about.get("threadReply"):
+            draft.thread.name = about["thread"]["name"]
+            option = ReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
+        self.messages.create(about["space"]["name"], draft, CreateOptions(reply_option=option))
+
+
+def _there(space: str, person: str) -> tuple[ChatSpace, Person]:
+    place = space_named(space)
+    return place, person_in(place, person)
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _actions(part: Any) -> Iterator[tuple[str, dict[str, str]]]:
+    """Function and parameters of every button in a message, at any depth."""
+    if isinstance(part, list):
+        for each in part:
+            yield from _actions(each)
+    if not isinstance(part, dict):
+        return
+    action = part.get("action")
+    if isinstance(action, dict) and "function" in action:
+        given = {each["key"]: each.get("value", "") for each in action.get("parameters", [])}
+        yield action["function"], given
+    for each in part.values():
+        yield from _actions(each)
