@@ -5,6 +5,7 @@ import re
 from local.gemini.prompt import Ask
 from local.gemini.topic import Topic
 from local.rag.index import Index
+from shared.salience import with_unsaid
 
 _SMALL_TALK = re.compile(
     r"(?:(?:many )?thanks|thank you|hello|hi|hey|good (?:morning|evening)|(?:good)?bye)\b[^?？]{0,40}"
@@ -18,15 +19,11 @@ _SMALL_TALK = re.compile(
 def rewritten(ask: Ask, index: Index) -> str:
     """The question as a query on one line; unchanged when it stands alone, greets, or nothing came before it.
 
-    A follow-up becomes `Can you explain more? (configure, VPN)` or 「もっと詳しく（設定方法 VPN）」.
+    A follow-up becomes `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」.
     """
     question = " ".join(ask.question.split())
     topic = Topic(index, ask.history)
     if not ask.history or _SMALL_TALK.fullmatch(question) or topic.stands_alone(question):
         return question
-    unsaid = [word.surface for word, _ in topic.salient(question)]
-    if not unsaid:
-        return question
-    if ask.language == "ja":
-        return f"{question}（{' '.join(unsaid)}）"
-    return f"{question} ({', '.join(unsaid)})"
+    unsaid = [word for word, _ in topic.salient(question)]
+    return with_unsaid(question, unsaid, japanese=ask.language == "ja")
