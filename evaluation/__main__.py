@@ -1,4 +1,4 @@
-"""`python -m evaluation`: measure rewriting, search and answers on our own conversations, or on a folder's."""
+"""`python -m evaluation`: measure rewriting, search and answers, on our own conversations or a folder's."""
 
 import json
 import os
@@ -67,10 +67,8 @@ def evaluate(
         chosen = read(data) if data else read_own()
         engine = Engine(chosen.passages)
         with ExitStack() as stack:
-            names = (rewrite_model, answer_model)
-            model = _model(
-                engine, stack, gemini_key if online else None, record, replay, names, online=online
-            )
+            key = _key(gemini_key) if online else None
+            model = _model(engine, stack, key, record, replay, (rewrite_model, answer_model))
             report = measure(chosen, engine, model, _tracked, with_answers=answers)
     except (Unreadable, NotRecorded, OSError) as error:
         raise _unusable(str(error)) from None
@@ -99,23 +97,25 @@ def _model(
     record: Path | None,
     replay: Path | None,
     names: tuple[str, str],
-    *,
-    online: bool,
 ) -> Any:
-    """The model that was asked for; closes what it opens with the stack."""
+    """The real model with a key, else a recorded or the local one; closes what it opens with the stack."""
     from evaluation.model import Model, local_client
     from evaluation.recording import Recorder, Replay
 
     if replay:
-        if online or record:
+        if gemini_key or record:
             raise _unusable("--replay takes recorded responses: leave out --online and --record.")
         return Model(Replay(replay), "recorded", *names)
-    if online and not gemini_key:
-        raise _unusable("Set GEMINI_API_KEY to ask real Gemini.")
     client = _gemini(gemini_key) if gemini_key else local_client(engine.index)
     if record:
         client = Recorder(client, stack.enter_context(record.open("w", encoding="utf-8")))
     return Model(client, "Gemini" if gemini_key else "the local model", *names)
+
+
+def _key(gemini_key: str | None) -> str:
+    if not gemini_key:
+        raise _unusable("Set GEMINI_API_KEY to ask real Gemini.")
+    return gemini_key
 
 
 def _gemini(gemini_key: str) -> Any:

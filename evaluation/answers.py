@@ -1,4 +1,4 @@
-"""How good an answer is, as far as that can be told without a judge: honesty, citations, words of the sources."""
+"""How good an answer is, as far as that shows without a judge: honesty, citations, words of the sources."""
 
 import re
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ _CITATION = re.compile(r"\[(\d{1,4})\]")
 
 @dataclass(frozen=True)
 class Judged:
-    """One answer: was it given, did it ask back, which part of its citations exist, and which part of its words
-    is in the sources (None: nothing to judge, or the languages differ)."""
+    """One answer: was it given, did it ask back, which part of its citations exist, and which part of its
+    words is in the sources (None: nothing to judge, or the languages differ)."""
 
     expected: Status | None
     answered: bool

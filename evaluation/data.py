@@ -10,7 +10,7 @@ from typing import Any, Literal
 from local.rag.terms import is_japanese
 from shared.envelope import Language
 
-#: `answered` and `unanswerable` say what an honest answer is, `clarify` that a question is due; None: neither.
+#: `answered` and `unanswerable` say what is honest, `clarify` that a question back is due; None: neither.
 Status = Literal["answered", "unanswerable", "clarify"]
 Utterance = tuple[Literal["user", "assistant"], str]
 

@@ -21,14 +21,14 @@ KINDS = (
     "misspelt", "mixed",
 )  # fmt: skip
 _SAID = {
-    "unanswerable": ("The knowledge base does not answer this question.", "ナレッジベースには、この質問への回答がありません。"),
+    "unanswerable": ("The knowledge base does not answer this.", "ナレッジベースには回答がありません。"),
     "clarify": ("Which one do you mean?", "どれのことでしょうか？"),
     None: ("You are welcome.", "どういたしまして。"),
 }  # fmt: skip
 
 
 def read_own(conversations: Path = HERE, knowledge: Path = KNOWLEDGE) -> DataSet:
-    """Every turn of every conversation as a task. Raises Unreadable for a quote that is not in one passage."""
+    """Every turn as a task. Raises Unreadable for a quote that is not in exactly one passage of its file."""
     chunks = chunks_of_folder(knowledge)
     tasks = list[Task]()
     for path in sorted(conversations.glob("*.toml")):
@@ -44,7 +44,7 @@ def _tasks(conversation: dict[str, Any], chunks: list[Chunk]) -> list[Task]:
     for number, turn in enumerate(conversation["turns"], start=1):
         where = f"{conversation['id']}#{number}"
         quoted = [(turn["file"], turn["quote"]), *turn.get("also", [])] if "file" in turn else []
-        status = "answered" if quoted else turn.get("status")
+        status: Status | None = "answered" if quoted else turn.get("status")
         if turn["kind"] not in KINDS or status not in (*get_args(Status), None):
             raise Unreadable(f"{where}: unknown kind or status")
         task = Task(

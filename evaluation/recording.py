@@ -1,7 +1,7 @@
 """Model responses written to a file, and read from it again instead of asking.
 
-One JSON line a response: a hash of the model, its instructions and the prompt, and the whole response, so that
-what is scored again went through the same code. A changed prompt is a new question: record again.
+One JSON line a response: a hash of the model, its instructions and the prompt, and the whole response, so
+that what is scored again goes through the same code. A changed prompt is a new question: record again.
 """
 
 import hashlib

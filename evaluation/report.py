@@ -49,7 +49,7 @@ def _rewrites(report: dict[str, Any]) -> Iterator[str]:
     yield "| of the questions with a history | unusable | changed | hurt | saved |"
     yield "|---|---|---|---|---|"
     for way, shares in report["rewrites"].items():
-        cells = " | ".join(_percent(shares[name]) for name in ("unusable", "changed", "hurt", "saved"))
+        cells = " | ".join(_percent(shares.get(name)) for name in ("unusable", "changed", "hurt", "saved"))
         yield f"| {way} ({shares['questions']}) | {cells} |"
 
 

@@ -142,19 +142,18 @@ def _of_way(way: str, rows: list[Row]) -> dict[str, Any]:
 
 
 def _rewrites(rows: list[Row]) -> dict[str, Any]:
-    """Of the questions with a history: how many each way changed, and how many that hurt or saved (nDCG@5)."""
+    """Of the questions with a history: how many each way changed, hurt and saved (by nDCG@5)."""
     asked = [row for row in rows if row.task.history]
-    shares = dict[str, Any]()
-    for way in ("rewrite", "salience", "fallback"):
+    unusable = [not row.rewritten for row in asked]
+    shares: dict[str, Any] = {"rewrite": {"unusable": _share(unusable)}, "salience": {}, "fallback": {}}
+    for way, figures in shares.items():
         gains = [row.scores[way]["nDCG@5"] - row.scores[BASE]["nDCG@5"] for row in asked]
-        changed = [row.queries[way] != row.queries[BASE] for row in asked]
-        shares[way] = {
-            "questions": len(asked),
-            "unusable": sum(not row.rewritten for row in asked) / len(asked)
-            if asked and way == "rewrite"
-            else 0,
-            "changed": sum(changed) / len(asked) if asked else None,
-            "hurt": sum(gain < 0 for gain in gains) / len(asked) if asked else None,
-            "saved": sum(gain > 0 for gain in gains) / len(asked) if asked else None,
-        }
+        figures["questions"] = len(asked)
+        figures["changed"] = _share([row.queries[way] != row.queries[BASE] for row in asked])
+        figures["hurt"] = _share([gain < 0 for gain in gains])
+        figures["saved"] = _share([gain > 0 for gain in gains])
     return shares
+
+
+def _share(flags: Sequence[bool]) -> float | None:
+    return sum(flags) / len(flags) if flags else None

@@ -97,7 +97,7 @@ class Salience:
 def with_unsaid(question: str, unsaid: Iterable[Word], *, japanese: bool) -> str:
     """The question with what it leaves unsaid in brackets behind it, on one line.
 
-    `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」; unchanged without such words.
+    `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」; without words, the question.
     """
     said = [word.surface for word in unsaid]
     if not said:

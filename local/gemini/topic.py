@@ -1,4 +1,4 @@
-"""When a question leaves the topic of its conversation, judged by the articles; the topic is `shared/salience.py`."""
+"""When a question leaves the topic of its conversation (`shared/salience.py`), judged by the articles."""
 
 import re
 from collections.abc import Container, Iterable
@@ -54,22 +54,17 @@ class Topic:
         if not hits:
             return len(asked) > 1
         here = self._articles()
-        if self._is_about_others(question, asked, hits, here):
+        if self._names_another(asked, [hit.chunk.title for hit in hits[:3]], here.values()):
             return True
-        # What says next to nothing, such as "who did that found?", is covered by no article.
-        return len({word.terms for word in asked}) >= 2 and self._is_hardly_covered(hits, here)
+        if self._has_a_subject_of_its_own(question, here) or self._is_nearest_to_another(hits, here):
+            return True
+        # One word that is no article's name, such as the time in "at what time?", may be about anything.
+        return len({word.terms for word in asked}) > 1 and self._is_hardly_covered(hits, here)
 
-    def _is_about_others(
-        self, question: str, asked: list[Word], hits: list[Hit], here: dict[str, str]
-    ) -> bool:
-        """Whether a word of the question, or all that is nearest to it, is about other articles."""
-        nearest = hits[:3]
-        articles = {hit.chunk.uri for hit in nearest}
-        return (
-            self._names_another(asked, [hit.chunk.title for hit in nearest], here.values())
-            or self._has_a_subject_of_its_own(question, here)
-            or (len(nearest) == 3 and len(articles) == 1 and articles.isdisjoint(here))
-        )
+    @staticmethod
+    def _is_nearest_to_another(hits: list[Hit], here: Container[str]) -> bool:
+        nearest = {hit.chunk.uri for hit in hits[:3]}
+        return len(hits) >= 3 and len(nearest) == 1 and not any(uri in here for uri in nearest)
 
     def _is_hardly_covered(self, hits: list[Hit], here: dict[str, str]) -> bool:
         if not self._index.in_articles:

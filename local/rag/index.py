@@ -18,8 +18,8 @@ from shared.words import Word
 #: What a score is worth in a chunk of the other language. Both languages share one index, and a multilingual
 #: embedding, too, puts texts of one language closer together.
 OTHER_LANGUAGE = 0.7
-#: What a word in brackets counts: it is said by the way, and must not outweigh the question before it. However
-#: long such a word is, it counts as so many terms at most.
+#: What a word in brackets counts: it is said by the way, and must not outweigh the question before it.
+#: However long such a word is, it counts as so many terms at most.
 ASIDE = 0.4
 MOST_TERMS_OF_AN_ASIDE = 3
 
@@ -42,6 +42,8 @@ class Index:
         # The title counts as text of every chunk: the third part of "VPN" need not name it again.
         documents = [terms(f"{chunk.title}\n{chunk.text}") for chunk in chunks]
         self._frequency = Counter(term for document in documents for term in set(document))
+        #: Whether the chunks are parts of articles: whether any two have the same URI.
+        self.in_articles = len({chunk.uri for chunk in chunks}) < len(chunks)
         self._japanese = [is_japanese(chunk.text) for chunk in chunks]
         # Values for short passages, as in Anserini; the defaults of bm25s are for web pages.
         self._bm25 = bm25s.BM25(k1=0.9, b=0.4)
@@ -62,8 +64,11 @@ class Index:
         return words(text)
 
     def rarity(self, term: str) -> float:
-        """The idf of a term of the articles, 0 for any other: it cannot be found."""
-        return self.idf(term) if self.knows(term) else 0.0
+        """How much a term says of what a conversation is about; 0 for one that no article has.
+
+        The root of the idf: the rarest words that people use are slips and asides more often than the topic.
+        """
+        return math.sqrt(self.idf(term)) if self.knows(term) else 0.0
 
     def idf(self, term: str) -> float:
         """How rare a term is: near 0 where every chunk has it, highest where none has (as in Lucene)."""
@@ -73,11 +78,6 @@ class Index:
     def knows(self, term: str) -> bool:
         """Whether any chunk has the term."""
         return term in self._frequency
-
-    @property
-    def in_articles(self) -> bool:
-        """Whether the chunks are parts of articles: whether any two have the same URI."""
-        return len({chunk.uri for chunk in self.chunks}) < len(self.chunks)
 
     @property
     def highest_idf(self) -> float:
