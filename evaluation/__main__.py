@@ -55,7 +55,6 @@ def evaluate(
     from evaluation.data import Unreadable, read
     from evaluation.gate import fallen, figures
     from evaluation.own import read_own
-    from evaluation.recording import NotRecorded
     from evaluation.report import tables, write_between
     from evaluation.run import evaluate as measure
     from evaluation.search import Engine
@@ -70,7 +69,7 @@ def evaluate(
             key = _key(gemini_key) if online else None
             model = _model(engine, stack, key, record, replay, (rewrite_model, answer_model))
             report = measure(chosen, engine, model, _tracked, with_answers=answers)
-    except (Unreadable, NotRecorded, OSError) as error:
+    except (Unreadable, OSError) as error:
         raise _unusable(str(error)) from None
     except (Permanent, Transient) as error:
         raise _unusable(f"The model did not answer: {error}") from None

@@ -12,9 +12,9 @@ from typing import Any, TextIO
 
 from google.genai import types
 
+from shared.errors import Permanent
 
-class NotRecorded(Exception):
-    """There is no response to this prompt in the file."""
+NOT_RECORDED = "not_recorded"
 
 
 class Recorder:
@@ -40,7 +40,10 @@ class Recorder:
 
 
 class Replay:
-    """A client that answers from such a file; of several responses to one prompt, with the last."""
+    """A client that answers from such a file; of several responses to one prompt, with the last.
+
+    Raises Permanent (`not_recorded`) for a prompt that is not in it.
+    """
 
     def __init__(self, path: Path) -> None:
         lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
@@ -50,7 +53,7 @@ class Replay:
     def _generate(self, *, model: str, contents: str, config: types.GenerateContentConfig) -> Any:
         response = self._responses.get(key(model, contents, config))
         if response is None:
-            raise NotRecorded(f"The file has no response of {model} to one of the prompts. Record again.")
+            raise Permanent(NOT_RECORDED, f"no response of {model} to this prompt. Record again.")
         return types.GenerateContentResponse.model_validate(response)
 
 

@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 METRICS = ("recall@5", "nDCG@5", "MRR@10")
-_INTERVAL = "nDCG@5 over last turn"
+#: The groups that are shown in full; the others in one line each.
+IN_FULL = ("all", "later turns")
+IN_SHORT = ("last turn", "rewrite", "salience", "fallback", "fusion", "gold")
 
 
 def tables(report: dict[str, Any]) -> str:
-    """The report in Markdown: retrieval by group and way, rewrites, answers."""
-    return "\n".join([*_retrieval(report), "", *_rewrites(report), *_answers(report), ""])
+    """The report in Markdown: retrieval in full and by group, rewrites, answers."""
+    return "\n".join(
+        [*_in_full(report), "", *_by_group(report), "", *_rewrites(report), *_answers(report), ""]
+    )
 
 
 def write_between(path: Path, name: str, text: str) -> None:
@@ -29,20 +33,28 @@ def write_between(path: Path, name: str, text: str) -> None:
     path.write_text(changed, encoding="utf-8")
 
 
-def _retrieval(report: dict[str, Any]) -> Iterator[str]:
+def _in_full(report: dict[str, Any]) -> Iterator[str]:
     yield f"| questions | searched with | {' | '.join(METRICS)} | nDCG@5 over the last turn (95 %) |"
     yield f"|---|---|{'---|' * len(METRICS)}---|"
-    for group, found in report["retrieval"].items():
+    for group in IN_FULL:
+        found = report["retrieval"].get(group, {"ways": {}})
         for way, figures in found["ways"].items():
-            cells = [f"{figures[metric]:.3f}" for metric in METRICS]
-            yield f"| {group} ({found['questions']}) | {way} | {' | '.join(cells)} | {_interval(figures)} |"
+            cells = " | ".join(f"{figures[metric]:.3f}" for metric in METRICS)
+            yield f"| {group} ({found['questions']}) | {way} | {cells} | {_interval(figures)} |"
 
 
 def _interval(figures: dict[str, Any]) -> str:
-    if _INTERVAL not in figures:
-        return ""
-    gain = figures[_INTERVAL]
-    return f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+    gain = figures.get("nDCG@5 over last turn")
+    return f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]" if gain else ""
+
+
+def _by_group(report: dict[str, Any]) -> Iterator[str]:
+    yield f"| recall@5 / nDCG@5 | {' | '.join(IN_SHORT)} |"
+    yield f"|---|{'---|' * len(IN_SHORT)}"
+    for group, found in report["retrieval"].items():
+        ways = [found["ways"].get(way) for way in IN_SHORT]
+        cells = [f"{way['recall@5']:.3f} / {way['nDCG@5']:.3f}" if way else "" for way in ways]
+        yield f"| {group} ({found['questions']}) | {' | '.join(cells)} |"
 
 
 def _rewrites(report: dict[str, Any]) -> Iterator[str]:

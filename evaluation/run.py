@@ -8,6 +8,7 @@ from evaluation import answers
 from evaluation.data import DataSet, Task
 from evaluation.metrics import ndcg, paired, recall, reciprocal_rank
 from evaluation.model import Model, context
+from evaluation.recording import NOT_RECORDED
 from evaluation.search import Engine
 from local.gemini.prompt import Ask, Turn
 from local.gemini.rewrite import rewritten
@@ -96,10 +97,12 @@ def salience(task: Task, engine: Engine) -> str:
 
 
 def _rewrite(task: Task, model: Model) -> str | None:
-    """The model's rewrite; None when there is no usable one."""
+    """The model's rewrite; None when there is no usable one. Raises Permanent when it was not recorded."""
     try:
         return model.rewrite(task)
-    except (Permanent, Transient):
+    except (Permanent, Transient) as error:
+        if error.reason == NOT_RECORDED:
+            raise
         return None
 
 
