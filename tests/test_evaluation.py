@@ -39,7 +39,7 @@ NAMES = ("gemini-3.5-flash-lite", "gemini-3.5-flash")
 def task(**fields: Any) -> Task:
     defaults: dict[str, Any] = {
         "id": "t", "kind": "ellipsis", "history": HISTORY, "question": "And on a Mac?",
-        "gold": frozenset({"mac"}), "status": "answered", "gold_rewrite": "How do I configure the VPN on a Mac?",
+        "gold": frozenset({"mac"}), "status": "answered", "gold_rewrite": "configure the VPN on a Mac",
     }  # fmt: skip
     return Task(**{**defaults, **fields})
 
