@@ -212,4 +212,4 @@ def test_without_the_subscription_it_says_which_project_was_looked_at(desk: Desk
 
 
 def test_a_prefix_is_part_of_the_name(desk: Desk) -> None:
-    assert "staging-dead-letters-backup" in ran("--prefix", "staging-", "dead", "reconcile").err
+    assert "staging-dead-letters-backup" in ran("--prefix", "staging", "dead", "reconcile").err
