@@ -6,7 +6,7 @@ endif
 SETUP := $(PYTHON3) tools/setup.py
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test test-fast chaos fuzz package lock clean
+.PHONY: help setup run test test-fast chaos fuzz package deploy destroy lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +35,12 @@ fuzz: ## the fuzz tests in their long form, tens of thousands of cases (FUZZ_CAS
 
 package: ## write build/<function>.zip for each of the four functions
 	@exec $(PYTHON3) -m tools.package
+
+deploy: ## package, plan, show, ask and apply terraform/ (ARGS="-var project_id=my-project-123")
+	@exec $(PYTHON3) -m tools.deploy $(ARGS)
+
+destroy: ## take the deployment down and keep the data; DATA=delete deletes that, too
+	@exec $(PYTHON3) -m tools.destroy $(if $(filter delete,$(DATA)),--delete-data) $(ARGS)
 
 lock: ## pin the newest versions that requirements.in allows
 	@$(SETUP) test

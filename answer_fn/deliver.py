@@ -3,6 +3,7 @@
 `answer` ends with it, and so does `tell` for an answer whose process died before it got here.
 """
 
+from datetime import UTC, datetime
 from typing import Protocol
 
 from answer_fn.reply import content_of, is_late
@@ -42,7 +43,13 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
     """
     final = settled.final
     services.chat.put_final(question, content_of(final, question), deadline)
-    logs.info("Posted", kind=final["kind"], sources=len(final["sources"]))
+    answer_seconds = (datetime.now(UTC) - question.asked_at).total_seconds()
+    logs.info(
+        "Posted",
+        kind=final["kind"],
+        sources=len(final["sources"]),
+        answer_seconds=round(max(0.0, answer_seconds), 3),  # Chat's clock and ours may differ
+    )
     _save(question, final, services, deadline)
     _mark_posted(question, services, deadline)
     if settled.apologised or is_late(question):

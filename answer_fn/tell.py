@@ -10,6 +10,7 @@ from answer_fn.settings import Settings
 from shared import clients, logs
 from shared.cases import Cases
 from shared.chat import Chat
+from shared.cloudevent import is_whole
 from shared.conversations import Conversations
 from shared.dead_letters import DeadLetter, reference
 from shared.deadline import Deadline
@@ -72,6 +73,9 @@ class Teller:
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> tuple[str, int]:
         """Handle one dead letter; no exception leaves this method."""
+        if not is_whole(headers, body):
+            logs.warning("Cut off on the way; it will be delivered again", step=STEP)
+            return AGAIN
         letter = DeadLetter.from_push(headers, body)
         deadline = Deadline(self.seconds)
         trace = letter.attributes.get("traceparent", "")

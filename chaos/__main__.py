@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from local.emulators import missing
 from local.environment import isolate
 
 VIOLATED = 1
@@ -22,12 +23,18 @@ def chaos(
     seed: Annotated[int, typer.Option(help="The same seed: the same questions and faults.")] = 1,
     minutes: Annotated[float, typer.Option(min=0.1, help="Stop asking after this time.")] = 20.0,
     quotas: Annotated[bool, typer.Option(help="Enforce Chat's quota: a write a second in a space.")] = False,
+    emulators: Annotated[
+        bool,
+        typer.Option(help="With Google's Pub/Sub and Firestore emulators; these two are not broken then."),
+    ] = False,
 ) -> None:
     """Ask questions while functions are killed and services fail; then check, replay and check again.
 
     Exit code 1 when a single question was lost, doubled or misplaced; state and logs are kept then.
     """
     isolate(os.environ)
+    if emulators and (reason := missing("pubsub") or missing("firestore")):
+        raise typer.BadParameter(f"Google's emulators cannot run here: {reason}")
     # gRPC reads its variables when it is imported.
     from chaos.report import show
     from chaos.run import Plan, run
@@ -35,7 +42,7 @@ def chaos(
     folder = Path(tempfile.mkdtemp(prefix="threadwise-chaos-"))
     logging.basicConfig(filename=folder / "cloud.log")
     console = Console()
-    figures = asyncio.run(run(Plan(questions, threads, seed, minutes, quotas), folder, console))
+    figures = asyncio.run(run(Plan(questions, threads, seed, minutes, quotas, emulators), folder, console))
     show(figures, console)
     if figures.violations:
         console.print(f"State and logs: {folder}", markup=False, highlight=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from chaos.load import Asked
-from chaos.outside import Json, Outside
+from chaos.outside import UNREADABLE, Json, Outside
 from chaos.verdict import End, Kind, Verdict, Violation, end_of
 from chaos.watch import is_final, place_of
 
@@ -23,6 +23,8 @@ def check(asked: Iterable[Asked], outside: Outside) -> Verdict:
         violations += _case(question, message, outside)
         violations += _crossed(question, outside)
     violations += [*_strangers(asked, outside), *_order(asked, outside)]
+    if outside.letters[UNREADABLE]:
+        violations.append(Violation(Kind.MANGLED, UNREADABLE, f"{outside.letters[UNREADABLE]} dead letters"))
     if not outside.settled:
         violations.append(Violation(Kind.UNSETTLED, "?", "messages that nobody acknowledges"))
     return Verdict(messages, violations)

@@ -18,6 +18,8 @@ from local.places import HOST, PROJECT, Places
 Json = dict[str, Any]
 #: Dead letters pulled at once: gRPC takes 4 MiB, a message with its findings is some 10 KiB.
 AT_ONCE = 100
+#: Instead of a question's id: a message of which nobody can tell whose it is.
+UNREADABLE = "?"
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,17 @@ def look(firestore: Client, places: Places, messages: Iterable[Json], not_taken:
         conversations=_documents(firestore, "chat_threads"),
         questions=_by_question(firestore, "questions"),
         cases=_by_question(firestore, "dead_letters"),
-        letters=Counter(json.loads(letter.data).get("question", {}).get("id") for letter in letters),
+        letters=Counter(_question_of(letter.data) for letter in letters),
         exhausted=sum(any(name.startswith("CloudPubSub") for name in each.attributes) for each in letters),
     )
+
+
+def _question_of(data: bytes) -> str:
+    """The id of the question in a message, or UNREADABLE."""
+    try:
+        return str(json.loads(data)["question"]["id"])
+    except (ValueError, TypeError, KeyError):
+        return UNREADABLE
 
 
 def _documents(firestore: Client, collection: str) -> dict[str, Json]:

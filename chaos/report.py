@@ -19,6 +19,7 @@ class Figures:
 
     seed: int
     quotas: bool
+    official: bool
     asked: int
     seconds: float
     not_taken: int
@@ -48,7 +49,8 @@ def show(figures: Figures, console: Console) -> None:
 
 
 def _table(figures: Figures) -> Table:
-    table = Table("", "under fault", "after the replay", title=f"Chaos, seed {figures.seed}")
+    where = " on Google's emulators" if figures.official else ""
+    table = Table("", "under fault", "after the replay", title=f"Chaos{where}, seed {figures.seed}")
     table.add_row("questions", f"{figures.asked:,}", "")
     table.add_row("not taken by the bot, said so in Chat", f"{figures.not_taken:,}", "")
     for end in End:

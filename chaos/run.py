@@ -3,8 +3,10 @@
 import asyncio
 import os
 import time
-from contextlib import suppress
+from collections.abc import Awaitable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from google.cloud.firestore import Client
@@ -14,56 +16,64 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from chaos.checker import check, check_replayed
 from chaos.load import Load, latencies
 from chaos.outside import Outside, look
+from chaos.quiet import settled
 from chaos.replay import replay
 from chaos.report import Figures
 from chaos.script import written
-from chaos.storm import Storm
+from chaos.storm import BESIDE_EMULATORS, Storm, schedule
 from chaos.watch import Watch
-from local.cloud import Cloud
-from local.faults import Faults
+from local.emulators import both
+from local.faults import SERVICES, Faults
 from local.places import HOST, PROJECT, Places, free_port
 from local.stack import running
-
-#: Seconds for everything under way to end once the faults are off: the longest step, and some backoff.
-SETTLING = 240.0
-#: Nothing may be under way for so long, in seconds: what was acknowledged may still be shown.
-QUIET = 1.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is asked, the seed of it all, for how long at most, and whether Chat's quotas are on."""
+    """How much is asked, the seed of it all, for how long at most, whether Chat's quotas are on, and whether
+    Pub/Sub and Firestore are Google's emulators."""
 
     questions: int
     threads: int
     seed: int
     minutes: float
     quotas: bool
+    official: bool
 
 
 async def run(plan: Plan, folder: Path, console: Console) -> Figures:
-    """Do it, with state and logs in `folder`. Raises PortTaken or FunctionFailed."""
+    """Do it, with state and logs in `folder`. Raises PortTaken, FunctionFailed or CannotStart."""
     places = Places(state=folder / "state", logs=folder / "logs", http=free_port())
     (folder / "state").mkdir()
     os.environ["FIRESTORE_EMULATOR_HOST"] = f"{HOST}:{places.firestore}"
-    faults = Faults(plan.seed)
+    os.environ["PUBSUB_EMULATOR_HOST"] = f"{HOST}:{places.pubsub}"
+    with both(places) if plan.official else nullcontext():
+        return await _run(plan, places, console)
+
+
+async def _run(plan: Plan, places: Places, console: Console) -> Figures:
+    faults, official = Faults(plan.seed), plan.official
     started = time.monotonic()
-    async with running(places, faults=faults, quotas=plan.quotas) as (cloud, functions):
+    async with running(places, faults=faults, quotas=plan.quotas, official=official) as (cloud, functions):
         watch = Watch(places.url)
         following = asyncio.create_task(watch.follow())
-        storm = Storm(cloud, functions, faults, plan.seed)
+        services = BESIDE_EMULATORS if official else SERVICES
+        storm = Storm(cloud, functions, faults, schedule(plan.seed, services))
         load = Load(places.url, watch, written(plan.questions, plan.threads, plan.seed))
         await _ask(load, storm, started + plan.minutes * 60, plan.questions, console)
-        first_look = await _settled(cloud, places, watch, console)
+        settling = partial(settled, cloud, watch, load.asked, official=official)
+        first_look = await _look(settling(replayed=False), places, watch, console)
         first = check(load.asked, first_look)
-        await asyncio.to_thread(replay, list(first_look.cases.values()), places)
-        second = check_replayed(load.asked, await _settled(cloud, places, watch, console), first)
+        await asyncio.to_thread(replay, PROJECT)
+        second_look = await _look(settling(replayed=True), places, watch, console)
+        second = check_replayed(load.asked, second_look, first)
         following.cancel()
         with suppress(asyncio.CancelledError):
             await following
         return Figures(
             seed=plan.seed,
             quotas=plan.quotas,
+            official=official,
             asked=len(load.asked),
             seconds=time.monotonic() - started,
             not_taken=len(watch.not_taken),
@@ -92,24 +102,11 @@ async def _ask(load: Load, storm: Storm, until: float, total: int, console: Cons
                 await blowing
 
 
-async def _settled(cloud: Cloud, places: Places, watch: Watch, console: Console) -> Outside:
+async def _look(settling: Awaitable[bool], places: Places, watch: Watch, console: Console) -> Outside:
     """What is to be seen once nothing is under way any more."""
     with console.status("waiting until nothing is under way"):
-        settled = await _quiet(cloud)
+        at_rest = await settling
     outside = await asyncio.to_thread(
         look, Client(project=PROJECT), places, list(watch.of_the_bot()), set(watch.not_taken)
     )
-    return replace(outside, settled=settled)
-
-
-async def _quiet(cloud: Cloud) -> bool:
-    """Wait for quiet; False when it does not come."""
-    until = time.monotonic() + SETTLING
-    quiet_since = time.monotonic()
-    while time.monotonic() < until:
-        await asyncio.sleep(0.1)
-        if not cloud.idle:
-            quiet_since = time.monotonic()
-        elif time.monotonic() - quiet_since > QUIET:
-            return True
-    return False
+    return replace(outside, settled=at_rest)

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     CASE_MISSING = "case missing"
     NOT_ANSWERED = "not answered after the replay"
     NOT_IN_PLACE = "replaced instead of updated"
+    MANGLED = "dead letter that names no question"
     UNSETTLED = "still under way"
 
 

@@ -14,7 +14,7 @@ from shared import clients, logs
 from shared.chat import Chat
 from shared.chat_events import question_of
 from shared.chat_payloads import storable
-from shared.cloudevent import Message
+from shared.cloudevent import Message, is_whole
 from shared.conversations import Conversations
 from shared.dead_letters import unknown_id
 from shared.deadline import Deadline
@@ -76,6 +76,9 @@ class Door:
         deadline = Deadline(self.seconds)
         lowered = {name.lower(): value for name, value in headers.items()}
         with logs.context(step=STEP):
+            if not is_whole(headers, body):
+                logs.warning("Cut off on the way; Chat will send it again")
+                return AGAIN
             try:
                 caller = self._services.verifier.check(lowered.get("authorization"))
             except Unauthorized as refusal:

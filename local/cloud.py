@@ -10,7 +10,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from local.chat.page.routes import page_routes
@@ -20,11 +20,15 @@ from local.faults import Faults
 from local.firestore.service import Firestore
 from local.gemini.service import Gemini
 from local.grpc_server import GrpcServer
+from local.operator.api import OperatorApi
 from local.pipeline import EVENTS
 from local.places import HOST, Places, PortTaken
 from local.pubsub.server import PubSub
-from local.rag.index import Index
+from local.rag.chunks import BUCKET
+from local.rag.corpora import LOCAL, Corpora
+from local.rag.data import RagData
 from local.rag.service import Rag
+from local.storage.service import Storage
 from local.tokens import Signer
 
 KNOWLEDGE = Path(__file__).resolve().parent.parent / "knowledge"
@@ -53,43 +57,57 @@ def _listening(port: int) -> socket.socket:
 
 
 class Cloud:
-    """Pub/Sub, Firestore, RAG Engine, Gemini and Google Chat. `quotas` are Chat's."""
+    """Pub/Sub, Firestore, RAG Engine, Cloud Storage, Gemini and Google Chat. `quotas` are Chat's.
+
+    `official`: Google's emulators are at the places of Pub/Sub and Firestore, and ours do not listen.
+    """
 
     def __init__(
-        self, places: Places, faults: Faults, *, knowledge: Path = KNOWLEDGE, quotas: bool = True
+        self,
+        places: Places,
+        faults: Faults,
+        *,
+        knowledge: Path = KNOWLEDGE,
+        quotas: bool = True,
+        official: bool = False,
     ) -> None:
-        index = Index.from_folder(knowledge)
         self._places = places
-        self._knowledge = knowledge
+        self._corpora = Corpora(places.file("rag.sqlite"), knowledge)
+        self._storage = Storage(places.file("storage.sqlite"))
+        self._rag_data = RagData(self._corpora, self._storage.objects)
         self.signer = Signer()
         self._faults = faults
         self.chat = Chat(places.file("chat.sqlite"), faults, self.signer, quotas=quotas)
-        self._gemini = Gemini(index, faults)
+        self._gemini = Gemini(self._corpora.indexes[LOCAL], faults)
+        self._operator = OperatorApi(places)
         self._firestore = Firestore(places.file("firestore.sqlite"))
         self._pubsub = self._new_pubsub()
         self._grpc = {
-            "pubsub": GrpcServer("pubsub", self._pubsub.handlers(), faults),
-            "firestore": GrpcServer("firestore", self._firestore.handlers(), faults),
-            "rag": GrpcServer("rag", Rag(index).handlers(), faults),
+            "rag": GrpcServer("rag", [*Rag(self._corpora).handlers(), *self._rag_data.handlers()], faults)
         }
+        if not official:
+            self._grpc["pubsub"] = GrpcServer("pubsub", self._pubsub.handlers(), faults)
+            self._grpc["firestore"] = GrpcServer("firestore", self._firestore.handlers(), faults)
         self._started = contextlib.AsyncExitStack()
         self._http: asyncio.Task[None] | None = None
         self._server: _Server | None = None
 
     async def start(self) -> None:
         """Listen everywhere. Raises PortTaken; what was started by then is stopped by `stop()`."""
+        self._storage.start()
+        self._started.callback(self._storage.stop)
+        self._corpora.open()
+        self._started.callback(self._corpora.close)
+        self._started.push_async_callback(self._rag_data.stop)
         await self._listen_http()
         self._started.push_async_callback(self._stop_http)
         await self._firestore.start()
         self._started.push_async_callback(self._firestore.stop)
-        for service, port in (
-            ("pubsub", self._places.pubsub),
-            ("firestore", self._places.firestore),
-            ("rag", self._places.rag),
-        ):
+        for service, server in self._grpc.items():
+            port: int = getattr(self._places, service)
             self._started.push_async_callback(self._stop_grpc, service)
             try:
-                await self._grpc[service].start(port)
+                await server.start(port)
             except OSError as error:
                 raise PortTaken(port) from error
         await self._pubsub.start()
@@ -98,6 +116,7 @@ class Cloud:
 
     async def stop(self) -> None:
         """Close every port and every file, the events and deliveries under way first."""
+        await self._operator.stop()
         await self.chat.stop()
         await self._pubsub.stop()
         await self._started.aclose()
@@ -114,7 +133,7 @@ class Cloud:
 
     @property
     def idle(self) -> bool:
-        """Whether every event of Chat was answered and every pushed message acknowledged."""
+        """Whether every event of Chat was answered and every message that ours push was acknowledged."""
         return not self.chat.sending and not self._pubsub.undelivered
 
     async def restart_pubsub(self) -> None:
@@ -146,12 +165,18 @@ class Cloud:
 
     def _routes(self) -> list[BaseRoute]:
         article = Route("/knowledge/{path:path}", self._article)
-        return [*self._gemini.routes(), *self.chat.routes(), article, *page_routes()]
+        return [
+            *self._gemini.routes(),
+            *self.chat.routes(),
+            *self._storage.routes(),
+            *self._operator.routes(),
+            article,
+            *page_routes(),
+        ]
 
     async def _article(self, request: Request) -> Response:
-        """An article of the knowledge base, as the sources' links name it."""
-        name = request.path_params["path"].replace("\0", "")  # no file system takes a NUL
-        path = (self._knowledge / name).resolve()
-        if not path.is_relative_to(self._knowledge) or path.suffix != ".md" or not path.is_file():
+        """An article as the bot's corpus holds it: what the sources' links name."""
+        text = self._corpora.article(f"{BUCKET}/{request.path_params['path']}")
+        if text is None:
             return PlainTextResponse("There is no such article.", status_code=404)
-        return FileResponse(path, media_type="text/plain; charset=utf-8")
+        return PlainTextResponse(text)

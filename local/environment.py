@@ -1,7 +1,9 @@
 """The environment of each function's process, built from nothing: no real project, credentials or proxy."""
 
 import os
-from collections.abc import Mapping, MutableMapping
+import threading
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 
 from local.pipeline import DEAD_LETTERS, FUNCTIONS
 from local.places import (
@@ -9,6 +11,7 @@ from local.places import (
     CHAT_IDENTITY,
     CORPUS,
     HOST,
+    LOCATION,
     PROJECT,
     PROJECT_NUMBER,
     PUSH_IDENTITY,
@@ -18,6 +21,7 @@ from local.places import (
 ASKS_GEMINI = ("reformulate", "answer")
 #: What of a person's own environment the functions may see.
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
+_making_clients = threading.Lock()
 
 
 def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, str]:
@@ -31,8 +35,7 @@ def of_function(name: str, places: Places, gemini_key: str | None) -> dict[str, 
         "GRPC_VERBOSITY": "ERROR",
         "PYTHONUNBUFFERED": "1",
         "GOOGLE_CLOUD_PROJECT": PROJECT,
-        "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
-        "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
+        **_emulators_at(places),
         "DEAD_LETTER_TOPIC": DEAD_LETTERS,
         "CHAT_ENDPOINT": places.url,
     }
@@ -45,8 +48,10 @@ def environment_of_operators(places: Places) -> str:
     """Shell lines that point `python -m ops` at this cloud."""
     variables = {
         "GOOGLE_CLOUD_PROJECT": PROJECT,
-        "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
-        "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
+        **_emulators_at(places),
+        "STORAGE_EMULATOR_HOST": places.url,
+        "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
+        "RAG_LOCATION": LOCATION,
     }
     return "".join(f"export {name}={value}\n" for name, value in variables.items())
 
@@ -59,9 +64,35 @@ def isolate(environ: MutableMapping[str, str]) -> None:
     environ.update(kept, GRPC_VERBOSITY="ERROR")  # a closing stand-in is nothing to tell a person
 
 
+@contextmanager
+def clients_of(places: Places) -> Iterator[None]:
+    """Clients of Pub/Sub and Firestore that are made in here are of this small cloud.
+
+    The SDKs read their variables when a client is made, so this process has them for that moment alone.
+    """
+    variables = _emulators_at(places)
+    with _making_clients:
+        before = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value
+
+
 def own_key(environ: Mapping[str, str]) -> str | None:
     """The Gemini API key that a person has set, if any."""
     return environ.get("GEMINI_API_KEY") or None
+
+
+def _emulators_at(places: Places) -> dict[str, str]:
+    return {
+        "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
+        "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
+    }
 
 
 def _own(name: str, places: Places) -> dict[str, str]:

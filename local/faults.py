@@ -7,6 +7,7 @@ delivery, a blocked model answer) are asked for by the stand-in itself with `dra
 
 import asyncio
 import random
+from collections import Counter
 from dataclasses import dataclass
 
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
@@ -54,6 +55,8 @@ class Faults:
         self._random = random.Random(seed)
         #: How often each fault has hit, by name.
         self.hits: dict[str, int] = {}
+        #: How many calls each service has had: (service, method).
+        self.calls: Counter[tuple[str, str]] = Counter()
 
     def switch_on(self, name: str, *, share: float = 1.0, seconds: float = 2.0) -> None:
         """Switch a fault on. Raises ValueError naming the known faults when the name is unknown."""
@@ -79,8 +82,9 @@ class Faults:
         self.hits[name] = self.hits.get(name, 0) + 1
         return fault
 
-    async def gate(self, service: str) -> None:
+    async def gate(self, service: str, method: str) -> None:
         """Hold or refuse a call to `service` as the faults that are on demand. Raises Refused."""
+        self.calls[service, method] += 1
         if self.drawn(f"{service}-down"):
             raise Refused("UNAVAILABLE", 503, f"{service} is down (fault {service}-down)")
         if self.drawn(f"{service}-throttled"):

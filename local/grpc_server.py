@@ -67,9 +67,9 @@ class _Gate(grpc.aio.ServerInterceptor):
         self._service = service
         self._faults = faults
 
-    async def _pass(self, context: Context) -> None:
+    async def _pass(self, method: str, context: Context) -> None:
         try:
-            await self._faults.gate(self._service)
+            await self._faults.gate(self._service, method)
         except Refused as refused:
             await context.abort(grpc.StatusCode[refused.grpc_status], str(refused))
 
@@ -82,18 +82,19 @@ class _Gate(grpc.aio.ServerInterceptor):
         if handler is None:
             return handler
         codec = (handler.request_deserializer, handler.response_serializer)
+        method = handler_call_details.method.rsplit("/", 1)[-1]
         if handler.unary_unary is not None:
             answer: Unary = handler.unary_unary
 
             async def gated(request: Any, context: Context) -> Any:
-                await self._pass(context)
+                await self._pass(method, context)
                 return await answer(request, context)
 
             return grpc.unary_unary_rpc_method_handler(gated, *codec)
         answers: Streaming = handler.unary_stream
 
         async def gated_stream(request: Any, context: Context) -> AsyncIterator[Any]:
-            await self._pass(context)
+            await self._pass(method, context)
             async for message in answers(request, context):
                 yield message
 

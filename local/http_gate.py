@@ -1,6 +1,7 @@
-"""The faults in front of an HTTP stand-in, and errors in the shape Google's REST APIs give them."""
+"""In front of HTTP endpoints: faults, other sites, and errors in the shape Google's REST APIs give them."""
 
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -8,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from local.faults import Faults, Refused
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
 def google_error(http_status: int, status: str, message: str) -> JSONResponse:
@@ -22,7 +24,7 @@ def gated(service: str, faults: Faults, endpoint: Endpoint) -> Endpoint:
 
     async def behind_the_gate(request: Request) -> Response:
         try:
-            await faults.gate(service)
+            await faults.gate(service, request.method)
         except Refused as refused:
             return google_error(refused.http_status, refused.grpc_status, str(refused))
         try:
@@ -31,3 +33,16 @@ def gated(service: str, faults: Faults, endpoint: Endpoint) -> Endpoint:
             return Response(status_code=499)
 
     return behind_the_gate
+
+
+def same_origin(endpoint: Endpoint) -> Endpoint:
+    """Refuse other sites: a foreign Origin, or a Host that is not loopback (DNS rebinding)."""
+
+    async def for_the_page(request: Request) -> Response:
+        host = request.headers.get("host", "")
+        origin = request.headers.get("origin")
+        if urlsplit(f"//{host}").hostname not in LOOPBACK_HOSTS or origin not in (None, f"http://{host}"):
+            return google_error(403, "PERMISSION_DENIED", "Only the chat page itself may ask for this.")
+        return await endpoint(request)
+
+    return for_the_page

@@ -34,11 +34,11 @@ class Step:
 STEPS = (
     Step("ingest", takes=EVENTS, gives="questions", ack_deadline=45),
     Step("reformulate", takes="questions", gives="queries"),
-    Step("retrieve", takes="queries", gives="findings"),
+    Step("retrieve", takes="queries", gives="findings", ack_deadline=65),
     Step("answer", takes="findings", gives=None, ack_deadline=150),
 )
 #: Takes what the steps could not go on with; a second entry point of `answer_fn`.
-TELL = Step("tell", takes=DEAD_LETTERS, gives=None, folder="answer_fn", entry_point="tell")
+TELL = Step("tell", takes=DEAD_LETTERS, gives=None, ack_deadline=70, folder="answer_fn", entry_point="tell")
 FUNCTIONS = (*STEPS, TELL)
 TOPICS = (*(step.takes for step in STEPS if step.takes), DEAD_LETTERS)
 #: The operators' own copy of every dead letter.

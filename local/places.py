@@ -16,7 +16,8 @@ PROJECT_NUMBER = "400000000001"
 PUSH_IDENTITY = f"pubsub-push@{PROJECT}.iam.gserviceaccount.com"
 CHAT_IDENTITY = "chat@system.gserviceaccount.com"
 ADD_ON_IDENTITY = f"service-{PROJECT_NUMBER}@gcp-sa-gsuiteaddons.iam.gserviceaccount.com"
-CORPUS = f"projects/{PROJECT}/locations/local/ragCorpora/local"
+LOCATION = "local"
+CORPUS = f"projects/{PROJECT}/locations/{LOCATION}/ragCorpora/local"
 
 
 class CannotStart(Exception):
@@ -31,16 +32,23 @@ class PortTaken(Exception):
         self.port = port
 
 
+#: Handed out by this process: nobody may listen there yet, and still it is taken.
+_handed_out: set[int] = set()
+
+
 def free_port() -> int:
-    """A port that nobody listens on now.
+    """A port that nobody listens on now; never the same twice.
 
     Not one of those that systems hand out by themselves (from 32768 on Linux): between our look and the
     function's start, somebody else could be given it.
     """
     while True:
         port = random.randint(20_000, 30_000)
+        if port in _handed_out:
+            continue
         with socket.socket() as probe, suppress(OSError):
             probe.bind((HOST, port))
+            _handed_out.add(port)
             return port
 
 
@@ -58,7 +66,7 @@ class Places:
 
     @property
     def url(self) -> str:
-        """The page, Google Chat's API, Gemini's API and the certificates."""
+        """The page, Google Chat's API, Gemini's API, Cloud Storage's API and the certificates."""
         return f"http://{HOST}:{self.http}"
 
     def function_url(self, name: str) -> str:

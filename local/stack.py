@@ -16,9 +16,17 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def running(
-    places: Places, *, gemini_key: str | None = None, faults: Faults | None = None, quotas: bool = True
+    places: Places,
+    *,
+    gemini_key: str | None = None,
+    faults: Faults | None = None,
+    quotas: bool = True,
+    official: bool = False,
 ) -> AsyncIterator[tuple["Cloud", Functions]]:
-    """Everything, ready for questions. Raises PortTaken, FunctionFailed or CannotStart."""
+    """Everything, ready for questions. Raises PortTaken, FunctionFailed or CannotStart.
+
+    `official`: on Google's emulators, which listen already (`local.emulators.both`).
+    """
     faults = faults or Faults()
     functions = Functions(places, faults, gemini_key)
     functions.spawn()
@@ -28,13 +36,13 @@ async def running(
         from local.connect import connect
 
         try:
-            cloud = Cloud(places, faults, quotas=quotas)
+            cloud = Cloud(places, faults, quotas=quotas, official=official)
         except (OSError, ValueError, sqlite3.Error) as error:
             raise CannotStart(str(error)) from error
         cloud.chat.model_note = "model_gemini" if gemini_key else "model_local"
         try:
             await _start(cloud)
-            await asyncio.to_thread(connect, places)
+            await asyncio.to_thread(connect, places, official=official)
             await functions.ready()
             yield cloud, functions
         finally:

@@ -4,11 +4,13 @@ import json
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ops.case import is_case_id
 from ops.errors import Exit, OpsError
+from shared.cases import STATES
 from shared.firestore import Fields
 
 _BYTES, _TIME = "$bytes", "$time"
@@ -24,22 +26,27 @@ def write(path: Path, cases: Iterable[tuple[str, Fields]]) -> int:
     except OSError as error:
         raise OpsError(f"{path} cannot be written: {error.strerror}.", Exit.INVALID) from None
     count = 0
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        for count, (case_id, fields) in enumerate(cases, start=1):  # noqa: B007 - the last one is the count
-            file.write(
-                json.dumps({"id": case_id, "fields": fields}, default=_encoded, ensure_ascii=False) + "\n"
-            )
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            for count, (case_id, fields) in enumerate(cases, start=1):  # noqa: B007 - the last one is the count
+                line = json.dumps({"id": case_id, "fields": fields}, default=_encoded, ensure_ascii=False)
+                file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)  # a part would look like all, and be in the way of the next try
+        raise
     return count
 
 
 def read(path: Path) -> Iterator[tuple[str, Fields]]:
     """The cases of a file. Raises OpsError that names the first line that is not one."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpsError(f"{path} cannot be read: {error}.", Exit.INVALID) from None
+        lines = path.read_text(encoding="utf-8").split("\n")  # a text may hold what else ends a line
+    except OSError as error:
+        raise OpsError(f"{path} cannot be read: {error.strerror}.", Exit.INVALID) from None
+    except UnicodeDecodeError:
+        raise OpsError(f"{path} holds no text: it is no file of `dead export`.", Exit.INVALID) from None
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield _case(line, f"{path}, line {number}")
@@ -51,8 +58,12 @@ def _case(line: str, where: str) -> tuple[str, Fields]:
         case_id, fields = case["id"], case["fields"]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise OpsError(f"{where} is no exported dead letter. Nothing was imported.", Exit.INVALID) from None
-    proper = isinstance(fields, dict) and isinstance(fields.get("state"), str) and "data" in fields
-    if not (proper and isinstance(case_id, str) and case_id and "/" not in case_id):
+    proper = (
+        isinstance(fields, dict)
+        and fields.get("state") in STATES
+        and isinstance(fields.get("data", ""), bytes | None)
+    )
+    if not (proper and isinstance(case_id, str) and is_case_id(case_id)):
         raise OpsError(f"{where} is no exported dead letter. Nothing was imported.", Exit.INVALID)
     return case_id, fields
 
@@ -69,5 +80,5 @@ def _decoded(value: dict[str, Any]) -> Any:
     if value.keys() == {_BYTES}:
         return b64decode(value[_BYTES], validate=True)
     if value.keys() == {_TIME}:
-        return datetime.fromisoformat(value[_TIME])
+        return datetime.fromisoformat(value[_TIME]).astimezone(UTC)
     return value

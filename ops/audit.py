@@ -77,6 +77,8 @@ class Audit:
 
     def of(self, name: str) -> tuple[Fields | None, list[Fields]]:
         """An operation and the entries of its messages; None when there is no such operation."""
+        if not name or "/" in name:
+            return None, []
         reference = self.operation(name)
         snapshot = reference.get(retry=None, timeout=WAIT)
         entries = reference.collection(MESSAGES).stream(retry=None, timeout=WAIT)

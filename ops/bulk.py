@@ -3,21 +3,28 @@
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+
+from google.api_core.exceptions import GoogleAPICallError
 
 from ops.case import Case
-from ops.replay import CLAIM, Order, Outcome, Result, answered, give_up, replay
+from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
 from ops.world import World
 from shared.cases import count
+from shared.errors import StepError
+from shared.firestore import Fields
 
-#: Seconds between two looks at what has become of the replayed questions.
-LOOK_EVERY = 2.0
+#: Between two looks at what has become of the replayed questions.
+LOOK_EVERY = timedelta(seconds=2)
+#: The functions note their own time.
+CLOCKS_DIFFER = timedelta(seconds=30)
 #: One that comes back may be bad luck: only so many stop a replay.
 LEAST_RETURNED = 3
+#: So many in a row that Pub/Sub does not take: neither will it take the others.
+MOST_REFUSED = 3
 ANSWERED, RETURNED, UNDER_WAY = "answered", "came back", "under way"
-#: The fields that tell what has become of a replayed question.
-_ENDS = ["answered_at", "returned"]
 
 
 @dataclass
@@ -29,29 +36,40 @@ class Ends:
     stop_at: float
     _returned_before: dict[str, int] = field(default_factory=dict)
     _ends: dict[str, str] = field(default_factory=dict)
-    _looked: float = 0.0
+    #: When it was looked last, and up to when all that has changed is known.
+    _looked: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _known: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def add(self, case: Case) -> None:
         """A case has just been replayed."""
         self._returned_before[case.id] = case.returned
         self._ends[case.id] = UNDER_WAY
 
-    def look(self, *, now: bool = False) -> None:
+    def look(self) -> None:
         """See what has become of those under way, if it is time to."""
-        waiting = self.under_way
-        if not waiting or (not now and time.monotonic() - self._looked < LOOK_EVERY):
+        now = datetime.now(UTC)
+        if not self.under_way or now - self._looked < LOOK_EVERY:
             return
-        for case_id, fields in self.world.store.several(waiting, _ENDS).items():
+        with suppress(GoogleAPICallError):  # the next look tells as much
+            changed = self.world.store.changed_since(self._known - CLOCKS_DIFFER)
+            self._note(changed)
+            self._known = now
+        self._looked = now
+
+    def _note(self, changed: dict[str, Fields]) -> None:
+        for case_id, fields in changed.items():
+            if self._ends.get(case_id) != UNDER_WAY:
+                continue
             if isinstance(fields.get("answered_at"), datetime):
                 self._ends[case_id] = ANSWERED
             elif count(fields, "returned") > self._returned_before[case_id]:
                 self._ends[case_id] = RETURNED
-        self._looked = time.monotonic()
 
     def settle(self, cases: Iterable[Case]) -> None:
-        """Ask the questions' own records about those whose case does not tell."""
+        """Ask the questions' own records about those whose case does not tell, and note it there."""
         for case in cases:
             if self._ends.get(case.id) == UNDER_WAY and answered(case.question_id, self.world):
+                self.world.store.set(case.id, lambda _: {"answered_at": datetime.now(UTC)})
                 self._ends[case.id] = ANSWERED
 
     def of(self, case: Case) -> str:
@@ -78,7 +96,10 @@ class Ends:
 
 @dataclass
 class Run:
-    """A replay of several cases. `on_result` is called for each message, `on_look` after each look."""
+    """A replay of several cases. `on_result` is called for each message, `on_look` after each look.
+
+    `stopped`: too many have come back. `broken`: nothing can be sent, and why.
+    """
 
     world: World
     order: Order
@@ -88,12 +109,13 @@ class Run:
     on_look: Callable[[Ends], None]
     results: list[Result] = field(default_factory=list)
     stopped: bool = False
+    broken: StepError | None = None
 
     def send(self, cases: list[Case]) -> None:
-        """Replay them all, or until too many come back. Raises what Firestore raises."""
+        """Replay them all, or until too many come back or cannot be sent. Raises what Firestore raises."""
         waiting = deque((case, 0.0) for case in cases)
         give_up_at = time.monotonic() + 2 * CLAIM.total_seconds() + len(cases) / self.rate
-        while waiting and not self.stopped:
+        while waiting and not (self.stopped or self.broken):
             case, not_before = waiting.popleft()
             time.sleep(max(0.0, not_before - time.monotonic()))
             started = time.monotonic()
@@ -104,24 +126,29 @@ class Run:
                 continue
             self._take(result)
             time.sleep(max(0.0, 1 / self.rate - (time.monotonic() - started)))
+        if all(result.error for result in self.results):
+            self.broken = next((result.error for result in self.results), None)
 
     def follow(self, seconds: float) -> None:
         """Wait until all that was replayed has ended, at most `seconds`."""
         until = time.monotonic() + seconds
         while self.ends.under_way and time.monotonic() < until:
-            time.sleep(min(LOOK_EVERY / 4, max(0.0, until - time.monotonic())))
+            time.sleep(min(LOOK_EVERY.total_seconds() / 4, max(0.0, until - time.monotonic())))
             self._look()
         self.ends.settle(result.case for result in self.results)
+        self.on_look(self.ends)
+        self.stopped = self.stopped or self.ends.too_many
 
     def _take(self, result: Result) -> None:
-        if result.outcome is Outcome.CLAIMED:
-            result = give_up(result, self.order, self.world)
         self.results.append(result)
         if result.outcome is Outcome.REPLAYED:
             self.ends.add(result.case)
         self.on_result(result)
         self._look()
         self.stopped = self.ends.too_many
+        refused = [each.error for each in self.results[-MOST_REFUSED:]]
+        if len(refused) == MOST_REFUSED and all(refused):
+            self.broken = result.error
 
     def _look(self) -> None:
         self.ends.look()

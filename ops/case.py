@@ -3,16 +3,27 @@
 import hashlib
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError
 
 from shared.cases import OPEN
+from shared.dead_letters import reference
 
 #: What differs from one occurrence of an error to the next: addresses, ids, long numbers.
-_VARYING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d{4,}", re.IGNORECASE)
+_VARYING = re.compile(
+    r"0x[0-9a-f]+|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|\b[0-9a-f]{8,}\b|\d{4,}", re.IGNORECASE
+)
 #: Fields that are large or hold what a person wrote: only read where they are needed.
-HEAVY = ("data", "attributes", "message_ids", "edits")
+HEAVY = ("data", "attributes", "actions")
+#: As in shared/cases.py, which also takes no other number for a count.
+_Count = Annotated[StrictInt, Field(ge=0)]
+
+
+def is_case_id(name: str) -> bool:
+    """Whether a document can have this id (firebase.google.com/docs/firestore/quotas)."""
+    reserved = name in {"", ".", ".."} or (name.startswith("__") and name.endswith("__"))
+    return not reserved and "/" not in name and len(name.encode(errors="replace")) <= 1500
 
 
 class Action(BaseModel):
@@ -20,7 +31,7 @@ class Action(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    at: datetime
+    at: AwareDatetime
     by: str = ""
     action: str = ""
     operation: str = ""
@@ -33,29 +44,29 @@ class Case(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     id: str
-    question_id: str = ""
-    reference: str = ""
+    question_id: Annotated[str, Field(min_length=1)] = ""
+    reference: Annotated[str, Field(min_length=1)] = ""
     space: str | None = None
     thread: str | None = None
     language: str | None = None
-    asked_at: datetime | None = None
+    asked_at: AwareDatetime | None = None
     sender: str | None = None
     step: str | None = None
     reason: str = "unknown"
     error: str | None = None
-    attempts: int = 0
-    copies: int = 0
-    told: bool = False
-    first_at: datetime | None = None
-    last_at: datetime | None = None
+    attempts: _Count = 0
+    copies: _Count = 0
+    told: StrictBool = False
+    first_at: AwareDatetime | None = None
+    last_at: AwareDatetime | None = None
     state: str = OPEN
-    answered_at: datetime | None = None
-    replays: int = 0
-    returned: int = 0
+    answered_at: AwareDatetime | None = None
+    replays: _Count = 0
+    returned: _Count = 0
     replay_name: str | None = None
-    replayed_at: datetime | None = None
+    replayed_at: AwareDatetime | None = None
     actions: list[Action] = []
-    bytes: int = 0
+    bytes: _Count = 0
     data: Any = None
     attributes: dict[str, str] = {}
 
@@ -65,10 +76,17 @@ class Case(BaseModel):
         kept = {name: value for name, value in fields.items() if name in cls.model_fields}
         while True:
             try:
-                return cls.model_validate({**kept, "id": document_id})
+                case = cls.model_validate({**kept, "id": document_id})
             except ValidationError as error:
                 for fault in error.errors():
                     kept.pop(str(fault["loc"][0]), None)
+            else:
+                return case.model_copy(update=case._named())
+
+    def _named(self) -> dict[str, str]:
+        """What to call it, also where the document does not say: it is named by its question's id."""
+        question_id = self.question_id or self.id
+        return {"question_id": question_id, "reference": self.reference or reference(question_id)}
 
     @property
     def status(self) -> str:
@@ -96,4 +114,4 @@ class Case(BaseModel):
     def thread_shortened(self) -> str:
         """Enough of the thread, or space, to recognise it."""
         name = self.thread or self.space or "–"
-        return name if len(name) <= 40 else f"{name[:18]}…{name[-20:]}"
+        return name if len(name) <= 36 else f"{name[:16]}…{name[-19:]}"

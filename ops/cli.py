@@ -19,10 +19,16 @@ from ops.commands.dead_replay import dead_replay
 from ops.commands.dead_restore import dead_restore
 from ops.commands.dead_show import dead_show
 from ops.commands.dead_watch import dead_watch
+from ops.commands.knowledge_create import knowledge_create
+from ops.commands.knowledge_import import knowledge_import
+from ops.commands.knowledge_list import knowledge_list
+from ops.console import harmless
 from ops.errors import Exit, explained
 from ops.settings import chosen
 from ops.world import World
 
+#: Typer's exit code for Ctrl-C.
+INTERRUPTED = 130
 EXIT_CODES = "Exit codes: 0 done; 1 something failed; 2 wrong command line; " + "; ".join(
     f"{code.value} {code.name.lower().replace('_', ' ')}" for code in Exit if code > 2
 )
@@ -32,7 +38,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help=f"Operate threadwise: see, understand and replay dead letters. {EXIT_CODES}.",
+    help=f"Operate threadwise: see, understand and replay dead letters; fill the corpus. {EXIT_CODES}.",
 )
 dead = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Dead letters: start with `groups`.")
 app.add_typer(dead, name="dead")
@@ -53,6 +59,13 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 for name, command in COMMANDS.items():
     dead.command(name)(command)
+knowledge = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="The corpus that is searched: make, fill and list it."
+)
+app.add_typer(knowledge, name="knowledge")
+knowledge.command("create")(knowledge_create)
+knowledge.command("import")(knowledge_import)
+knowledge.command("list")(knowledge_list)
 
 
 @app.callback()
@@ -71,12 +84,17 @@ def operate(
 def main() -> None:
     """Run a command; an error is one sentence that says what to do, and an exit code."""
     world = World()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         app(obj=world)
-    except KeyboardInterrupt:
-        print("Interrupted. What was done is noted; run the same command again to go on.", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            print(
+                "Interrupted. What was done is noted; run the same command again to go on.", file=sys.stderr
+            )
+        raise
     except Exception as error:
         told = explained(error, world.where)
-        print(told, file=sys.stderr)
+        print(harmless(str(told)), file=sys.stderr)
         sys.exit(told.code)

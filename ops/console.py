@@ -1,30 +1,56 @@
 """What the commands print with: plain lines that read well at 80 columns and without colour."""
 
+import json
 import sys
-from collections.abc import Iterable
-from typing import Any
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
+from rich.progress import track
 
 from ops.case import Case
 from ops.durations import shown
 from ops.errors import Exit, OpsError
 
-console = Console(highlight=False, soft_wrap=True)
+T = TypeVar("T")
+#: For what is drawn anew in one place; plain lines are printed by `say`.
+console = Console(highlight=False, soft_wrap=True, emoji=False)
 #: Progress and questions: what is printed with --json must be JSON alone.
-notes = Console(stderr=True, highlight=False, soft_wrap=True)
+notes = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 LONGEST_ERROR = 100
+#: Unicode's categories of what drives a terminal, turns text around, or is no character by itself.
+_CONTROLS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-def say(text: str = "", style: str | None = None) -> None:
-    """Print a line as it is."""
-    console.print(text, style=style, markup=False)
+def say(text: str = "") -> None:
+    """Print text as it is, but for what would drive the terminal."""
+    print(harmless(text))
 
 
 def note(text: str) -> None:
     """Tell the person something beside the output."""
-    notes.print(text, markup=False)
+    notes.print(harmless(text), markup=False, soft_wrap=not notes.is_terminal)
+
+
+def harmless(text: str) -> str:
+    r"""The text with control characters, but line ends and tabs, as `\u001b`: the same JSON still."""
+    return text.translate(_HARMLESS)
+
+
+class _Harmless(dict[int, str]):
+    """What is printed for a character, found out when it is first asked for."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        control = unicodedata.category(character) in _CONTROLS and character not in "\n\t"
+        # As JSON escapes them; it leaves DEL as it is.
+        self[code] = json.dumps(character)[1:-1].replace("\x7f", r"\u007f") if control else character
+        return self[code]
+
+
+_HARMLESS = _Harmless()
 
 
 def one_line(text: str | None, most: int = LONGEST_ERROR) -> str:
@@ -36,8 +62,8 @@ def one_line(text: str | None, most: int = LONGEST_ERROR) -> str:
 def summary(case: Case) -> Iterable[str]:
     """A case in a few lines."""
     yield (
-        f"{case.reference or '–':<11}  {case.step or '–':<11}  {case.reason:<24}  "
-        f"{shown(case.age):>6}  {case.status}"
+        f"{one_line(case.reference):<11}  {one_line(case.step, 11) or '–':<11}  "
+        f"{one_line(case.reason, 28):<28}  {shown(case.age):>6}  {one_line(case.status, 11)}"
     )
     yield f"    {one_line(case.error, 74) or '(no error is recorded)'}"
     yield (
@@ -58,11 +84,20 @@ def as_fields(case: Case) -> dict[str, Any]:
     }
 
 
+def progressing(things: Sequence[T], doing: str) -> Iterable[T]:
+    """The same things, with a progress bar while they are gone through."""
+    return track(things, doing, console=notes, transient=True)
+
+
 def confirm(question: str, *, yes: bool) -> None:
     """Ask before something is done. Raises OpsError when the person declines, or cannot be asked."""
     if yes:
         return
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise OpsError(f"{question} Nobody can be asked here: pass --yes if you mean it.", Exit.DECLINED)
-    if not typer.confirm(question, err=True):
+    try:
+        meant = typer.confirm(question, err=True)
+    except typer.Abort:  # Ctrl-C or Ctrl-D
+        meant = False
+    if not meant:
         raise OpsError("Nothing was done.", Exit.DECLINED)

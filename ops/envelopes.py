@@ -1,10 +1,14 @@
 """An envelope as an operator may see it: without what people wrote, unless they ask for it."""
 
 import json
+import re
 from typing import Any
 
-#: Fields whose text a person wrote, was answered or was searched for; passages can be long.
-_PRIVATE = {"text", "search_query"}
+#: Fields of ours that hold nothing a person wrote, was answered or was searched for.
+_PUBLIC = re.compile(
+    "asked_at|conversation|distance|id|language|link|person|question_id|role|space|thread|timestamp|title"
+    "|trace|uri|version"
+)
 UNREADABLE = "(not readable as JSON)"
 
 
@@ -22,15 +26,10 @@ def readable(data: object, *, with_text: bool) -> str:
     return json.dumps(value if with_text else without_text(value), ensure_ascii=False, indent=2)
 
 
-def without_text(value: Any) -> Any:
-    """The same with each private text replaced by its length."""
+def without_text(value: Any, name: str = "") -> Any:
+    """The same with each text that is not known to be public replaced by its length."""
     if isinstance(value, dict):
-        return {
-            name: f"({len(part)} characters)"
-            if name in _PRIVATE and isinstance(part, str)
-            else without_text(part)
-            for name, part in value.items()
-        }
+        return {key: without_text(part, key) for key, part in value.items()}
     if isinstance(value, list):
-        return [without_text(part) for part in value]
-    return value
+        return [without_text(part, name) for part in value]
+    return f"({len(value)} characters)" if isinstance(value, str) and not _PUBLIC.fullmatch(name) else value

@@ -36,13 +36,15 @@ def explained(error: Exception, where: str) -> OpsError:
         return error
     cause = error.__cause__ if isinstance(error, StepError) and error.__cause__ else error
     name = type(cause).__name__
-    if name in {"DefaultCredentialsError", "RefreshError", "Unauthenticated", "Unauthorized"}:
+    # gRPC says it is unavailable when it could not get a token, such as one that has run out.
+    no_token = name == "ServiceUnavailable" and "metadata from plugin failed" in str(cause)
+    if no_token or name in {"DefaultCredentialsError", "RefreshError", "Unauthenticated", "Unauthorized"}:
         return OpsError(f"Google Cloud does not know who you are. Sign in: {LOGIN}", Exit.NOT_AUTHENTICATED)
     if name in {"PermissionDenied", "Forbidden"}:
         return OpsError(
-            f"You may not do this in {where}. You need roles/datastore.user, roles/pubsub.publisher and, for "
-            "`dead reconcile`, roles/pubsub.subscriber; or you are signed in to the wrong project: "
-            "--project NAME chooses another one.",
+            f"You may not do this in {where} ({_detail(cause)}). You need roles/datastore.user, "
+            "roles/pubsub.publisher and, for `dead reconcile`, roles/pubsub.subscriber; or this is the wrong "
+            "project: --project NAME chooses another one.",
             Exit.NO_PERMISSION,
         )
     if name == "NotFound":

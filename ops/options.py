@@ -10,3 +10,9 @@ Note = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why you do 
 WithText = Annotated[
     bool, typer.Option("--with-text", help="Show what people wrote and were answered: it is private.")
 ]
+AsLocation = Annotated[
+    str | None,
+    typer.Option(
+        "--location", metavar="REGION", help="Region of the corpus; else RAG_LOCATION.", show_default=False
+    ),
+]

@@ -13,11 +13,11 @@ from enum import StrEnum
 
 from ops.audit import Operation
 from ops.case import Case
+from ops.changes import Change
 from ops.errors import OpsError
 from ops.resend import resend
-from ops.store import Change
 from ops.world import World
-from shared.cases import OPEN, REPLAYED, count
+from shared.cases import DISCARDED, OPEN, REPLAYED, count
 from shared.deadline import Deadline
 from shared.errors import StepError
 from shared.firestore import Fields, change
@@ -36,6 +36,7 @@ class Outcome(StrEnum):
     STALE = "stale – skipped"
     TAKEN = "no longer open – skipped"
     CLAIMED = "being replayed by somebody else – skipped"
+    SENDING = "being sent"
     FAILED = "failed"
 
 
@@ -51,21 +52,23 @@ class Order:
 
 @dataclass(frozen=True)
 class Result:
-    """One message's outcome, with what to know about it."""
+    """One message's outcome, with what to know about it; `error` is what Pub/Sub made of sending it."""
 
     case: Case
     outcome: Outcome
     detail: str = ""
+    error: StepError | None = None
 
 
 def replay(case_id: str, order: Order, world: World) -> Result:
     """Replay one case. Raises what Firestore raises; a message that cannot be sent is a FAILED result."""
-    case = Case.read(case_id, world.store.fields(case_id) or {})
-    outcome, detail = _guarded(case, order, world)
+    fields = world.store.fields(case_id)
+    case = Case.read(case_id, fields or {})
+    outcome, detail = (Outcome.TAKEN, "it is gone") if fields is None else _guarded(case, order, world)
     if outcome is not None:
         return _note(case, order, world, outcome, detail)
-    key = _claim(case, order, world)
-    if key is None:
+    key = secrets.token_hex(8)
+    if world.store.act(case_id, order.operation, _claiming(case, key, order)).outcome == Outcome.CLAIMED:
         return Result(case, Outcome.CLAIMED)
     try:
         if order.even_answered:
@@ -73,15 +76,10 @@ def replay(case_id: str, order: Order, world: World) -> Result:
         again = resend(case, case.replays + 1, order.operation.name, order.restart)
         world.outbox.send(world.settings.named(again.topic), again.message, Deadline(WAIT))
     except (OpsError, StepError, ValueError) as error:
-        world.store.set(case_id, lambda current: {"claim": None} if _ours(current, key) else None)
-        return _note(case, order, world, Outcome.FAILED, str(error))
-    world.store.act(case_id, order.operation, _sent(case.replays + 1, order))
+        world.store.act(case_id, order.operation, _failed(key, str(error)))
+        return Result(case, Outcome.FAILED, str(error), error if isinstance(error, StepError) else None)
+    world.store.act(case_id, order.operation, _sent(case, order))
     return Result(case, Outcome.REPLAYED)
-
-
-def give_up(result: Result, order: Order, world: World) -> Result:
-    """Note in the audit that a claimed case was left to whoever claims it."""
-    return _note(result.case, order, world, result.outcome, "claimed")
 
 
 def outlook(case: Case, order: Order, world: World) -> Outcome:
@@ -96,8 +94,6 @@ def answered(question_id: str, world: World) -> bool:
 
 
 def _guarded(case: Case, order: Order, world: World) -> tuple[Outcome | None, str]:
-    if not case.question_id:
-        return Outcome.TAKEN, "the case is gone"
     if not order.even_answered:
         if case.answered_at is None and case.space and answered(case.question_id, world):
             world.store.set(case.id, lambda _: {"answered_at": datetime.now(UTC)})
@@ -111,18 +107,24 @@ def _guarded(case: Case, order: Order, world: World) -> tuple[Outcome | None, st
     return None, ""
 
 
-def _claim(case: Case, order: Order, world: World) -> str | None:
-    """Claim a case that has not changed since it was read; None when another operator was faster."""
-    key = secrets.token_hex(8)
+def _claiming(case: Case, key: str, order: Order) -> Callable[[Fields], Change]:
+    """Claim a case that has not changed since it was read, unless another operator was faster.
 
-    def edit(current: Fields) -> Fields | None:
+    The audit says so before the message is sent: whoever dies now leaves a word of it.
+    """
+
+    def decide(current: Fields) -> Change:
+        if _ours(current, key):
+            return Change(Outcome.SENDING)  # the confirmation of the first write was lost
         now = datetime.now(UTC)
-        unchanged = current.get("state") == case.state and count(current, "replays") == case.replays
+        read_as = Case.read(case.id, current)
+        unchanged = read_as.state == case.state and read_as.replays == case.replays
         if not unchanged or _claimed(current, now):
-            return None
-        return {"claim": {"key": key, "until": now + CLAIM, "by": order.operation.by}}
+            return Change(Outcome.CLAIMED)
+        claim = {"key": key, "until": now + CLAIM, "by": order.operation.by}
+        return Change(Outcome.SENDING, {"claim": claim})
 
-    return key if _ours(world.store.set(case.id, edit) or {}, key) else None
+    return decide
 
 
 def _forget_answer(case: Case, world: World) -> None:
@@ -147,19 +149,28 @@ def _ours(current: Fields, key: str) -> bool:
     return isinstance(claim, dict) and claim.get("key") == key
 
 
-def _sent(number: int, order: Order) -> Callable[[Fields], Change]:
+def _sent(case: Case, order: Order) -> Callable[[Fields], Change]:
+    number = case.replays + 1
+
     def decide(current: Fields) -> Change:
-        if current.get("replay_name") == order.operation.name and count(current, "replays") >= number:
-            return Change(Outcome.REPLAYED)  # noted already: the confirmation of the first write was lost
-        noted = {
+        noted: Fields = {
             "replay_name": order.operation.name,
             "replayed_at": datetime.now(UTC),
-            "answered_at": None if order.even_answered else current.get("answered_at"),
             "claim": None,
         }
-        if count(current, "replays") >= number:  # it has come back before this could be noted
-            return Change(Outcome.REPLAYED, noted)
-        return Change(Outcome.REPLAYED, {**noted, "state": REPLAYED, "replays": number})
+        if order.even_answered and current.get("answered_at") == case.answered_at:
+            noted["answered_at"] = None  # until the new answer stands
+        if count(current, "replays") < number:  # else it has come back before this could be noted
+            given_up = current.get("state") == DISCARDED  # by another operator, just now
+            noted |= {"state": DISCARDED if given_up else REPLAYED, "replays": number}
+        return Change(Outcome.REPLAYED, noted)
+
+    return decide
+
+
+def _failed(key: str, detail: str) -> Callable[[Fields], Change]:
+    def decide(current: Fields) -> Change:
+        return Change(Outcome.FAILED, {"claim": None} if _ours(current, key) else None, detail)
 
     return decide
 

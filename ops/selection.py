@@ -11,6 +11,7 @@ import typer
 
 from ops.case import Case
 from ops.durations import duration
+from ops.errors import Exit, OpsError
 from shared.cases import OPEN
 
 State = Literal["open", "replayed", "answered", "archived", "discarded", "any"]
@@ -50,7 +51,7 @@ class Selection:
         )
 
     def __str__(self) -> str:
-        given = {name: value for name, value in vars(self).items() if value and name != "ids"}
+        given = {name: value for name, value in vars(self).items() if value is not None and name != "ids"}
         words = [f"{name}={value}" for name, value in given.items()]
         return " ".join([*self.ids, *words])
 
@@ -89,8 +90,11 @@ def select(
     newer: _Newer = None,
     state: _State = "open",
 ) -> Selection:
-    """The selection that a command line asks for."""
-    return Selection(tuple(ids or ()), step, reason, error, place, group, older, newer, state)
+    """The selection that a command line asks for. Raises OpsError for an empty value."""
+    named = tuple(name.upper() if name.upper().startswith("TW-") else name for name in ids or ())
+    if "" in {*named, step, reason, error, place, group}:  # a script's variable that was not set
+        raise OpsError("An ID or a filter is empty; it would take all. Nothing was done.", Exit.INVALID)
+    return Selection(named, step, reason, error, place, group, older, newer, state)
 
 
 def selecting(command: Callable[..., None]) -> Callable[..., None]:

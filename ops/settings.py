@@ -8,7 +8,16 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ops.errors import Exit, OpsError
-from shared.settings import TOPIC
+from shared.settings import TOPIC, Hours, LoopbackEndpoint
+
+LOCATION = r"^[a-z][a-z0-9-]*$"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, ImportError, OSError):  # a user without a name, as in many containers
+        raise OpsError("Who are you? The audit asks: set OPERATOR to your name.", Exit.INVALID) from None
 
 
 class Settings(BaseSettings):
@@ -19,12 +28,16 @@ class Settings(BaseSettings):
     google_cloud_project: str = Field(default="", description="Project of the bot")
     firestore_database: str = Field(default="(default)", min_length=1, description="Firestore database id")
     name_prefix: str = Field(
-        default="", pattern=r"^([a-z][a-z0-9-]*)?$", description="What Terraform put before every name"
+        default="", pattern=r"^([a-z][a-z0-9]*)?$", description="Terraform's name_prefix"
     )
-    stale_hours: float = Field(default=24, gt=0, description="Questions older than this are not replayed")
+    stale_hours: Hours = Field(default=24, description="Questions older than this are not replayed")
     dead_letter_topic: str = Field(default="dead-letters", pattern=TOPIC)
     dead_letter_backup: str = Field(default="dead-letters-backup", pattern=TOPIC)
-    operator: str = Field(default_factory=getpass.getuser, min_length=1, description="Who works here")
+    rag_location: str = Field(
+        default="europe-west4", pattern=LOCATION, description="Region of the corpora, apart from all else"
+    )
+    rag_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for RAG Engine")
+    operator: str = Field(default_factory=_user, min_length=1, description="Who works here")
 
     @property
     def stale_after(self) -> timedelta:
@@ -32,14 +45,14 @@ class Settings(BaseSettings):
         return timedelta(hours=self.stale_hours)
 
     def named(self, name: str) -> str:
-        """The full name of a topic or subscription of this deployment."""
-        return f"{self.name_prefix}{name}"
+        """The full name of a topic, subscription or function of this deployment."""
+        return f"{self.name_prefix}-{name}" if self.name_prefix else name
 
 
 def chosen(given: Mapping[str, str]) -> Settings:
     """The settings of the environment, those in `given` before them. Raises OpsError for a wrong one."""
     try:
-        return Settings.model_validate({**Settings().model_dump(), **given})
+        return Settings.model_validate(given)  # what is not given is read from the environment
     except ValidationError as error:
         faults = "; ".join(f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors())
         raise OpsError(f"A setting is wrong: {faults}", Exit.INVALID) from None

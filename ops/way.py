@@ -8,7 +8,7 @@ from typing import Any
 from ops.case import Case
 from shared.cloudevent import WAY
 
-_PASSED_ON = re.compile(r"([a-z]+)@(\d{1,12})\+(\d{1,6}\.\d)")
+_PASSED_ON = re.compile(r"([a-z]+)@(\d{1,10})\+(\d{1,6}\.\d)")
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,9 @@ def way_of(case: Case, failures: list[dict[str, Any]]) -> list[Stop]:
     stops = [Stop(case.asked_at, "Chat", "was asked")] if case.asked_at else []
     for step, started, seconds in _PASSED_ON.findall(case.attributes.get(WAY, "")):
         passed_on = datetime.fromtimestamp(int(started) + float(seconds), UTC)
-        stops.append(Stop(passed_on, step, "passed it on", float(seconds)))
+        # Steps name whole seconds, in order: a quick one must not seem to be before the one that led to it.
+        at = max([passed_on, *(stop.at for stop in stops)])
+        stops.append(Stop(at, step, "passed it on", float(seconds)))
     for record in failures:
         stops += _failed(record)
     if case.first_at:

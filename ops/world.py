@@ -1,6 +1,7 @@
 """One deployment: the local cloud, Google's emulators or Google Cloud, as the environment says."""
 
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,8 @@ from shared import clients
 from shared.failures import Failures
 from shared.outbox import Outbox
 from shared.records import Records
+
+EMULATORS = ("FIRESTORE_EMULATOR_HOST", "PUBSUB_EMULATOR_HOST")
 
 
 class World:
@@ -27,12 +30,15 @@ class World:
     @cached_property
     def settings(self) -> Settings:
         """The deployment. Raises OpsError when it is not clear which that is."""
+        refuse_mixed(os.environ)
         return with_project(self._settings or Settings())
 
     @property
     def where(self) -> str:
         """The deployment, for messages."""
-        chosen = self.__dict__.get("settings", self._settings) or Settings()
+        chosen = self.__dict__.get("settings", self._settings)
+        if chosen is None:
+            return "this deployment"
         return f"project {chosen.google_cloud_project or '(none)'}, database {chosen.firestore_database}"
 
     @cached_property
@@ -69,6 +75,27 @@ class World:
     def subscriber(self) -> Any:
         """A `pubsub_v1.SubscriberClient`."""
         return clients.subscriber()
+
+    def rag_data(self, location: str) -> Any:
+        """A `VertexRagDataServiceClient` for the corpora of a location."""
+        return clients.rag_data(location, self.settings.rag_endpoint)
+
+    @cached_property
+    def storage(self) -> Any:
+        """A `storage.Client`."""
+        return clients.storage(self.settings.google_cloud_project)
+
+
+def refuse_mixed(environ: Mapping[str, str]) -> None:
+    """Raises OpsError where cases would be read in one place, and their messages sent in another."""
+    here = [name for name in EMULATORS if environ.get(name)]
+    if len(here) == 1:
+        [other] = set(EMULATORS) - set(here)
+        raise OpsError(
+            f"{here[0]} is set and {other} is not: half of this would be done on Google Cloud. "
+            "Set both, or none.",
+            Exit.INVALID,
+        )
 
 
 def with_project(settings: Settings) -> Settings:

@@ -31,7 +31,7 @@ MOST_BYTES = 900_000
 #: Enough to recognise copies; a message that keeps coming back must not fill the document.
 MOST_MESSAGE_IDS = 50
 NO_RECORD = "no_failure_record"
-OPEN, REPLAYED, ARCHIVED, DISCARDED = "open", "replayed", "archived", "discarded"
+STATES = OPEN, REPLAYED, ARCHIVED, DISCARDED = "open", "replayed", "archived", "discarded"
 
 #: What of a case is from the letter, and replaced by a later one.
 _OF_THE_LETTER = (
@@ -173,7 +173,7 @@ def _known_reason(current: Fields, case: Fields) -> Fields:
 def count(fields: Fields, name: str) -> int:
     """A number of a case; 0 where there is none."""
     number = fields.get(name)
-    return number if isinstance(number, int) else 0
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else 0
 
 
 def _failed(letter: DeadLetter, failure: Fields | None) -> Fields:

@@ -91,6 +91,13 @@ def data_of(headers: Mapping[str, str], body: bytes) -> bytes:
     return data
 
 
+def is_whole(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether all of a request's body has come: of a caller that goes away meanwhile, gunicorn hands over as
+    much as there was, without a word. Such a request comes again."""
+    length = {name.lower(): value for name, value in headers.items()}.get("content-length", "")
+    return not length.isdecimal() or int(length) == len(body)
+
+
 def received_attributes(headers: Mapping[str, str]) -> dict[str, str]:
     """The message's own attributes among a push request's headers; what cannot travel on is left out."""
     lowered = {name.lower(): value for name, value in headers.items()}

@@ -55,6 +55,13 @@ class Failures:
         snapshot = read(self._reference(question_id, step), deadline)
         return snapshot.to_dict() if snapshot.exists else None
 
+    def several(self, steps: list[tuple[str, str]], timeout: float) -> dict[tuple[str, str], Fields]:
+        """The records of several questions and steps, as far as there are any. Raises GoogleAPICallError."""
+        references = {self._reference(*each).id: each for each in steps}
+        documents = [self._reference(*each) for each in steps]
+        found = self._client.get_all(documents, retry=None, timeout=timeout)
+        return {references[each.id]: each.to_dict() for each in found if each.exists}
+
     def _reference(self, question_id: str, step: str) -> Any:
         return self._client.collection(COLLECTION).document(f"{document_id(question_id)}.{step}")
 

@@ -33,17 +33,31 @@ class Forgotten:
 
     def covers(self, question: Question, deadline: Deadline) -> bool:
         """Whether a question was asked before it was told to be forgotten. Raises Transient or Permanent."""
-        names = dict.fromkeys((question.conversation, question.space))
+        return bool(self.among([question], deadline))
+
+    def among(self, questions: list[Question], deadline: Deadline) -> set[str]:
+        """The ids of those questions that are to be forgotten. Raises Transient or Permanent."""
+        places = {name for each in questions for name in (each.conversation, each.space)}
+        references = {self._reference(name).path: name for name in places}
         found = call(
             lambda timeout: list(
-                self._client.get_all([self._reference(name) for name in names], retry=None, timeout=timeout)
+                self._client.get_all([self._reference(name) for name in places], retry=None, timeout=timeout)
             ),
             service="firestore",
             deadline=deadline,
             timeout=TIMEOUT,
         )
-        times = [(snapshot.to_dict() or {}).get("at") for snapshot in found if snapshot.exists]
-        return any(isinstance(at, datetime) and question.asked_at <= at for at in times)
+        times = {
+            references[snapshot.reference.path]: (snapshot.to_dict() or {}).get("at")
+            for snapshot in found
+            if snapshot.exists
+        }
+        return {
+            each.id
+            for each in questions
+            for at in (times.get(each.conversation), times.get(each.space))
+            if isinstance(at, datetime) and each.asked_at <= at
+        }
 
     def _reference(self, name: str) -> Any:
         return self._client.collection(COLLECTION).document(document_id(name))

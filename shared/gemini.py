@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from google.genai import types
 
+from shared import logs
 from shared.deadline import Deadline
 from shared.errors import Permanent, Transient
 from shared.retry import call
@@ -56,6 +57,7 @@ def generate(
         response = client.models.generate_content(
             model=model, contents=prompt, config=config.model_copy(update={"http_options": options})
         )
+        _log_usage(model, response.usage_metadata)
         try:
             return _parsed(_text(response), parse)
         except _Unusable as trouble:
@@ -65,6 +67,18 @@ def generate(
             raise Permanent(trouble.reason, f"{unusable} times in a row") from None
 
     return call(ask, service="gemini", deadline=deadline, timeout=timeout, attempts=attempts)
+
+
+def _log_usage(model: str, usage: types.GenerateContentResponseUsageMetadata | None) -> None:
+    """What is paid for, also when the answer is of no use. Thoughts cost as much as what is said."""
+    if usage is None:
+        return
+    logs.info(
+        "Model asked",
+        model=model,
+        input_tokens=usage.prompt_token_count or 0,
+        output_tokens=(usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
+    )
 
 
 def _parsed(text: str, parse: Callable[[str], T]) -> T:

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from shared import logs
 from shared.cards import Note, Stage, progress
-from shared.cloudevent import Message, data_of, message, passed_on, received_attributes
+from shared.cloudevent import Message, data_of, is_whole, message, passed_on, received_attributes
 from shared.dead_letters import DeadLetter
 from shared.deadline import Deadline
 from shared.envelope import Envelope
@@ -78,6 +78,9 @@ class Step(Generic[W]):
         """Handle one unwrapped push. Returns a body and 204 (done, or parked) or 503 (deliver it again)."""
         deadline = Deadline(self.seconds)
         with logs.context(step=self.name):
+            if not is_whole(headers, body):
+                logs.warning("Cut off on the way; it will be delivered again")
+                return AGAIN
             try:
                 envelope = Envelope.from_bytes(data_of(headers, body))
             except Permanent as trouble:

@@ -12,9 +12,9 @@ from google.api_core import exceptions as errors
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 
+from local.emulators import emulator, missing
 from local.faults import Faults
 from local.firestore.service import Firestore
-from tests.emulators import emulator, missing
 from tests.firestore_contract import GAPS
 from tests.serving import serving
 

@@ -83,8 +83,8 @@ class Stack:
 
 
 @contextmanager
-def running_stack(state: Path | None, logs: Path) -> Iterator[Stack]:
-    """The stack, ready; Chat's quotas are on."""
+def running_stack(state: Path | None, logs: Path, *, quotas: bool = True) -> Iterator[Stack]:
+    """The stack, ready; `quotas` are Chat's."""
     places = Places(state=state, logs=logs, http=free_port())
     faults = Faults()
     loop = asyncio.new_event_loop()
@@ -93,7 +93,7 @@ def running_stack(state: Path | None, logs: Path) -> Iterator[Stack]:
 
     async def live() -> None:
         try:
-            async with running(places, faults=faults) as parts:
+            async with running(places, faults=faults, quotas=quotas) as parts:
                 ready.set_result(parts)
                 await stop.wait()
         except Exception as error:

@@ -18,7 +18,7 @@ import pytest
 
 from chaos.checker import check, check_replayed
 from chaos.load import Asked, Load
-from chaos.outside import Outside, look
+from chaos.outside import UNREADABLE, Outside, look
 from chaos.script import DIRECT, SPACES, TOPICS, Conversation, Topic, written
 from chaos.storm import RESTART, schedule
 from chaos.verdict import End, Kind
@@ -165,6 +165,7 @@ BREAKS: list[tuple[Break, Asked | None, Kind]] = [
     (lambda outside: outside.cases.clear(), FAILED, Kind.CASE_MISSING),
     (lambda outside: outside.cases[FAILED.name].update(reference="TW-FFFFFFFF"), FAILED, Kind.CASE_MISSING),
     (lambda outside: outside.letters.update([ANSWERED.name]), ANSWERED, Kind.CASE_MISSING),
+    (lambda outside: outside.letters.update([UNREADABLE]), None, Kind.MANGLED),
 ]
 
 

@@ -214,3 +214,15 @@ def test_the_trace_of_the_request_goes_on(door: Door, proof: dict[str, str], inb
     given, made = (Envelope.from_bytes(message.data).trace for message in questions.messages(2))
     assert given == trace
     assert made.startswith("00-") and len(made) == 55
+
+
+def test_an_event_that_was_cut_off_on_the_way_comes_again_and_is_no_dead_letter(
+    door: Door, proof: dict[str, str], inbox: Any
+) -> None:
+    letters = inbox("dead-letters")
+    body = json.dumps(event()).encode()
+
+    answer = door.receive({**proof, "Content-Length": str(len(body))}, body[:60])
+
+    assert answer[1] == 503
+    assert letters.is_empty()

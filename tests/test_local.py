@@ -62,6 +62,12 @@ def test_every_step_passes_on_to_one_that_takes_it() -> None:
     assert all(step.gives in taken for step in STEPS if step.gives)
 
 
+def test_no_port_is_handed_out_twice() -> None:
+    ports = [free_port() for _ in range(500)]  # of some 10,000: one drawn twice is next to certain
+
+    assert len(set(ports)) == len(ports)
+
+
 def test_a_taken_port_is_named() -> None:
     assert str(PortTaken(8080)) == "Port 8080 is in use"
 
@@ -86,8 +92,10 @@ async def test_a_service_that_is_down_refuses_and_is_counted() -> None:
     faults.switch_on("rag-down")
 
     with pytest.raises(Refused, match="rag is down"):
-        await faults.gate("rag")
-    await faults.gate("chat")
+        await faults.gate("rag", "RetrieveContexts")
+    await faults.gate("chat", "GET")
+
+    assert faults.calls == {("rag", "RetrieveContexts"): 1, ("chat", "GET"): 1}  # refused ones, too
 
     assert faults.hits == {"rag-down": 1}
     assert "rag-down" in NAMES

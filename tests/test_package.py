@@ -20,6 +20,7 @@ from local.places import free_port
 from local.pubsub.server import PubSub
 from tests.pubsub_side import Side
 from tests.serving import serving
+from tests.terraform_config import files_uploaded
 from tools import package
 
 START_SECONDS = 60
@@ -111,10 +112,15 @@ def test_data_files_are_packed_and_caches_and_hidden_files_are_not(source: Path)
 
 @pytest.fixture(scope="module", params=package.FUNCTIONS)
 def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with one function's unpacked zip in `app` and, beside it, a venv of just its requirements."""
+    """A folder with one function's unpacked zip in `app` and, beside it, a venv of just its requirements.
+
+    The zip holds what Terraform uploads; test_terraform_packages.py compares that with `make package`.
+    """
     folder = tmp_path_factory.mktemp(request.param)
-    archives = {archive.stem: archive for archive in package.build(folder / "build")}
-    with zipfile.ZipFile(archives[request.param]) as zipped:
+    with zipfile.ZipFile(folder / "uploaded.zip", "w") as zipped:
+        for name, path in files_uploaded(request.param).items():
+            zipped.write(path, name)
+    with zipfile.ZipFile(folder / "uploaded.zip") as zipped:
         zipped.extractall(folder / "app")
     uv = [sys.executable, "-m", "uv", "--quiet"]
     subprocess.run([*uv, "venv", "--python", sys.executable, str(folder / "venv")], check=True)

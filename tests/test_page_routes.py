@@ -9,6 +9,9 @@ import pytest
 from local.chat.page.routes import HERE, page_routes
 from tests.http_serving import http_serving
 
+WORDS = ("strings.js", "operator_words.js")
+KEY = re.compile(r"^    (\w+): ", re.MULTILINE)
+
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
@@ -45,21 +48,23 @@ def test_nothing_but_the_files_of_the_page_is_served(client: httpx.Client, path:
     assert client.get(f"/static/{path}").status_code == 404
 
 
-def test_every_word_of_the_page_exists_in_both_languages() -> None:
-    words = (HERE / "strings.js").read_text(encoding="utf-8")
-    english, japanese = words.split("\n  ja: {\n")
+@pytest.mark.parametrize("name", WORDS)
+def test_every_word_of_the_page_exists_in_both_languages(name: str) -> None:
+    english, japanese = (HERE / name).read_text(encoding="utf-8").split("\n  ja: {\n")
     japanese = japanese.split("\n  },\n")[0]
-    key = re.compile(r"^    (\w+): ", re.MULTILINE)
 
-    assert key.findall(english) == key.findall(japanese)
+    assert KEY.findall(english)
+    assert KEY.findall(english) == KEY.findall(japanese)
 
 
 def test_every_word_the_page_asks_for_exists() -> None:
     sources = "".join(
         path.read_text(encoding="utf-8") for path in HERE.iterdir() if path.suffix in (".js", ".html")
     )
-    known = set(re.findall(r"^    (\w+): ", (HERE / "strings.js").read_text(encoding="utf-8"), re.MULTILINE))
-    asked = set(re.findall(r'(?:say\(|tell\(|label: |data-(?:text|label)=|data-label": )"(\w+)"', sources))
+    known = {key for name in WORDS for key in KEY.findall((HERE / name).read_text(encoding="utf-8"))}
+    asked = set(
+        re.findall(r'(?:say\(|sayCount\(|tell\(|label: |data-(?:text|label)=|data-label": )"(\w+)"', sources)
+    )
 
     assert asked
     assert asked <= known

@@ -15,10 +15,12 @@ import httpx
 import pytest
 
 from local.pipeline import STEPS
-from local.places import free_port
+from local.places import HOST, free_port
 from shared.conversations import COLLECTION
 from shared.firestore import document_id
 from shared.texts import text
+from tests.factories import envelope, push
+from tests.factories import question as asked_as
 from tests.stack import AIKOS_DM, SALES, Stack, running_stack
 
 pytestmark = pytest.mark.slow
@@ -329,3 +331,21 @@ def test_a_busy_port_is_named_with_what_to_do(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert f"Port {port} is in use" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_request_whose_caller_goes_away_half_way_is_no_dead_letter(stack: Stack) -> None:
+    """gunicorn hands over as much of a body as there was, without a word."""
+    headers, body = push(envelope(question=asked_as(text="How do I print? " * 100)), "retrieve")
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    address = (HOST, stack.places.functions["answer"])
+    with socket.create_connection(address, timeout=10) as connection:
+        lines = f"POST / HTTP/1.1\r\nHost: here\r\n{head}Content-Length: {len(body)}\r\n\r\n"
+        connection.sendall(lines.encode() + body[:50])
+        connection.shutdown(socket.SHUT_WR)
+        answer = connection.recv(1000)
+
+    assert b" 503 " in answer.splitlines()[0]
+    assert "Cut off on the way" in (stack.places.logs / "answer.log").read_text()
+    assert not any(
+        case.get("data") == body[:50] for case in stack.firestore.collection("dead_letters").stream()
+    )

@@ -7,16 +7,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from local.emulators import emulator, missing
 from local.faults import Faults
 from local.places import free_port
 from local.pubsub.server import PubSub
 from local.tokens import Signer
-from tests.emulators import emulator, missing
 from tests.pubsub_side import Side, refusal, talking_to
 from tests.receiving import Push, receiving, receiving_on
 from tests.serving import serving
@@ -34,6 +35,7 @@ GAPS = {
     "shortest-deadline": "an ack deadline below 10 s is accepted",
     "push-is-pulled": "a push subscription can be pulled",
     "pulled-at-once": "a pull returns 100 messages at most",
+    "failed-together": "of messages that fail together under a retry policy, some come again late or never",
 }
 pytestmark = [
     pytest.mark.slow,  # retries and deadlines take their time
@@ -527,6 +529,25 @@ def test_an_endpoint_that_is_not_there_yet_gets_the_message_later(side: Side) ->
     side.publish(topic, b"patient")
     with receiving_on(port) as endpoint:
         assert endpoint.wait_for(1)[0].body == b"patient"
+
+
+def test_messages_that_fail_together_all_come_again_after_the_backoff(contract: Contract) -> None:
+    side, topic = contract.side, contract.side.topic()
+    tried: Counter[bytes] = Counter()
+
+    async def refuse_three_times(push: Push) -> int:
+        tried[push.body] += 1
+        return 503 if tried[push.body] <= 3 else 204
+
+    with receiving(refuse_three_times) as endpoint:
+        backoff = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 2}}
+        config = push_to(endpoint.url, no_wrapper={})
+        side.subscription(topic, **config, retry_policy=backoff, ack_deadline_seconds=60)
+        side.publish_all(topic, [{"data": b"%d" % n} for n in range(30)])
+        with suppress(AssertionError):
+            endpoint.wait_for(120, 20)
+        pushed = Counter(push.body for push in endpoint.pushes)
+    contract.holds(set(pushed.values()) == {4}, "failed-together")
 
 
 def test_many_pushes_are_under_way_at_once(contract: Contract) -> None:

@@ -10,11 +10,10 @@ from google.cloud.aiplatform_v1.services.vertex_rag_service import VertexRagServ
 from google.cloud.aiplatform_v1.services.vertex_rag_service.transports.grpc import (
     VertexRagServiceGrpcTransport,
 )
-from google.cloud.aiplatform_v1.types import RetrieveContextsRequest, RetrieveContextsResponse
 from grpc import insecure_channel
 
 from local.faults import Faults
-from local.rag import protos
+from local.rag.corpora import Corpora
 from local.rag.index import Index
 from local.rag.service import Rag
 from local.rag.terms import terms, words
@@ -25,11 +24,17 @@ PARENT = "projects/demo/locations/europe-west3"
 
 
 class _Served(Rag):
-    """`Rag` keeps no state, so there is nothing to open or close."""
+    """`Rag` on corpora that are opened and closed with it."""
 
-    async def start(self) -> None: ...
+    def __init__(self, folder: Path) -> None:
+        self._opened = Corpora(None, folder)
+        super().__init__(self._opened)
 
-    async def stop(self) -> None: ...
+    async def start(self) -> None:
+        self._opened.open()
+
+    async def stop(self) -> None:
+        self._opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +43,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 @pytest.fixture(scope="module")
-def client(index: Index) -> Iterator[VertexRagServiceClient]:
-    with serving("rag", _Served(index), Faults()) as address:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VertexRagServiceClient]:
+    folder = written(tmp_path_factory.mktemp("served"))
+    with serving("rag", _Served(folder), Faults()) as address:
         channel = insecure_channel(address)
         yield VertexRagServiceClient(transport=VertexRagServiceGrpcTransport(channel=channel))
         channel.close()
@@ -205,23 +211,6 @@ def test_a_request_without_a_corpus_is_refused(client: VertexRagServiceClient) -
 def test_other_methods_are_unimplemented(client: VertexRagServiceClient) -> None:
     with pytest.raises(exceptions.MethodNotImplemented):
         client.augment_prompt({"parent": PARENT}, timeout=5, retry=None)
-
-
-def test_the_messages_have_the_field_numbers_and_types_of_the_sdk_s() -> None:
-    seen: set[str] = set()
-
-    def compare(ours: Any, theirs: Any) -> None:
-        seen.add(ours.name)
-        for field in ours.fields:
-            other = theirs.fields_by_name[field.name]
-            assert (field.number, field.type) == (other.number, other.type)
-            assert field.is_repeated == other.is_repeated
-            if field.message_type is not None:
-                compare(field.message_type, other.message_type)
-
-    compare(protos.RetrieveContextsRequest.DESCRIPTOR, RetrieveContextsRequest.pb().DESCRIPTOR)
-    compare(protos.RetrieveContextsResponse.DESCRIPTOR, RetrieveContextsResponse.pb().DESCRIPTOR)
-    assert seen == set(protos.MESSAGES)
 
 
 def test_an_article_that_is_not_utf_8_is_named(tmp_path: Path) -> None:

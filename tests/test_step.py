@@ -105,6 +105,18 @@ def test_what_names_no_question_leaves_a_failure_record_too(make_step: Any, fire
     assert record["reason"] == "not_a_cloudevent"
 
 
+def test_a_message_that_was_cut_off_on_the_way_comes_again_and_is_no_dead_letter(
+    make_step: Any, inbox: Any
+) -> None:
+    letters = inbox("dead-letters")
+    headers, body = push(envelope())
+    cut = {**headers, "Content-Length": str(len(body))}
+
+    assert make_step(passes_on).receive(cut, body[:100]) == ("", 503)
+    assert make_step(passes_on).receive(cut, b"") == ("", 503)
+    assert letters.is_empty()
+
+
 def test_a_redelivered_message_yields_the_same_follow_up_id(make_step: Any, inbox: Any) -> None:
     queries = inbox("queries")
     sent = push(envelope())

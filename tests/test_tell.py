@@ -275,6 +275,16 @@ def test_anything_is_kept_even_what_names_no_question(
     assert any(document.get("data") == body for document in firestore.collection(COLLECTION).stream())
 
 
+def test_a_letter_that_was_cut_off_on_the_way_comes_again_and_is_no_case(
+    teller: Teller, firestore: Any
+) -> None:
+    headers, body = parked(envelope())
+
+    assert teller.receive({**headers, "Content-Length": str(len(body))}, body[:77]) == ("", 503)
+
+    assert not any(case.get("data") == body[:77] for case in firestore.collection(COLLECTION).stream())
+
+
 def test_a_letter_of_a_newer_version_is_told_all_the_same(teller: Teller, asked: Question, said: Any) -> None:
     headers, body = parked(envelope(question=asked))
 

@@ -1,8 +1,7 @@
 """What the chat page calls: the state, live changes, what people do, the connection, and the faults."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
@@ -25,11 +24,10 @@ from local.chat.page_bodies import (
 from local.chat.people import People
 from local.chat.store import MessageStore
 from local.faults import NAMES, Faults
-from local.http_gate import google_error
+from local.http_gate import Endpoint as Work
+from local.http_gate import google_error, same_origin
 
 Json = dict[str, Any]
-Work = Callable[[Request], Awaitable[Response]]
-LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
 BodyType = TypeVar("BodyType", bound=BaseModel)
@@ -61,7 +59,7 @@ class Page:
         """The routes, for requests from this machine's own page alone."""
 
         def route(path: str, work: Work, method: str) -> Route:
-            return Route(f"/page/{path}", _same_origin(work), methods=[method])
+            return Route(f"/page/{path}", same_origin(_refusing(work)), methods=[method])
 
         return [
             route("state", self._state, "GET"),
@@ -164,14 +162,8 @@ class Page:
         return await self._active_faults(request)
 
 
-def _same_origin(work: Work) -> Work:
-    """Refuse other sites: a foreign Origin, or a Host that is not loopback (DNS rebinding)."""
-
+def _refusing(work: Work) -> Work:
     async def answer(request: Request) -> Response:
-        host = request.headers.get("host", "")
-        origin = request.headers.get("origin")
-        if urlsplit(f"//{host}").hostname not in LOOPBACK_HOSTS or origin not in (None, f"http://{host}"):
-            return google_error(403, "PERMISSION_DENIED", "Only the chat page itself may ask for this.")
         try:
             return await work(request)
         except ChatError as error:

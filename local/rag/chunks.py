@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 #: Production corpora are filled from a bucket, and name their files by it.
 BUCKET = "gs://threadwise-knowledge"
@@ -23,25 +23,39 @@ class Chunk:
     text: str
 
 
-def chunks_of_folder(folder: Path) -> list[Chunk]:
-    """The chunks of every `*.md` below `folder`, ordered by path and position.
+@dataclass(frozen=True)
+class Article:
+    """A Markdown text and where it lies. `changed` is in microseconds since 1970."""
 
-    Raises FileNotFoundError when there is no such folder.
+    uri: str
+    markdown: str
+    changed: int
+
+
+def articles_of_folder(folder: Path) -> list[Article]:
+    """Every `*.md` below `folder`, ordered by path.
+
+    Raises FileNotFoundError when there is no such folder, ValueError for a file that is not UTF-8.
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder of articles at {folder}")
-    return [chunk for path in sorted(folder.rglob("*.md")) for chunk in _chunks_of_file(path, folder)]
+    return [_read(path, folder) for path in sorted(folder.rglob("*.md"))]
 
 
-def _chunks_of_file(path: Path, folder: Path) -> Iterator[Chunk]:
+def _read(path: Path, folder: Path) -> Article:
     try:
         markdown = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8. Save it as UTF-8, or take it out of the folder.") from error
-    uri = f"{BUCKET}/{path.relative_to(folder).as_posix()}"
+    changed = path.stat().st_mtime_ns // 1000
+    return Article(f"{BUCKET}/{path.relative_to(folder).as_posix()}", markdown, changed)
+
+
+def chunks_of(uri: str, markdown: str) -> Iterator[Chunk]:
+    """The chunks of one article, in order."""
     blocks = [block.strip("\n") for block in _BLANK_LINES.split(markdown) if block.strip()]
     headings = [match.group(2) for block in blocks if (match := _HEADING.match(block))]
-    title = headings[0].strip() if headings else path.stem
+    title = headings[0].strip() if headings else PurePosixPath(uri).stem
     for heading, body in _sections(blocks):
         for part in _packed(body):
             yield Chunk(title, uri, "\n\n".join([heading, *part] if heading else part))

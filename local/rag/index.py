@@ -11,7 +11,7 @@ from typing import Any
 import bm25s
 import numpy as np
 
-from local.rag.chunks import Chunk, chunks_of_folder
+from local.rag.chunks import Chunk, articles_of_folder, chunks_of
 from local.rag.terms import Word, is_japanese, terms, words
 
 #: What a score is worth in a chunk of the other language. Both languages share one index, and a multilingual
@@ -32,9 +32,13 @@ class Hit:
 
 
 class Index:
-    """The chunks of a folder of articles, searchable. Built once; a changed article needs a restart."""
+    """The chunks of articles, searchable; `fill` replaces them."""
 
     def __init__(self, chunks: list[Chunk]) -> None:
+        self.fill(chunks)
+
+    def fill(self, chunks: list[Chunk]) -> None:
+        """Hold these chunks from now on."""
         self.chunks = chunks
         # The title counts as text of every chunk: the third part of "VPN" need not name it again.
         documents = [terms(f"{chunk.title}\n{chunk.text}") for chunk in chunks]
@@ -48,7 +52,8 @@ class Index:
     @classmethod
     def from_folder(cls, folder: Path) -> "Index":
         """The index of every `*.md` below `folder`. Raises FileNotFoundError when it is missing."""
-        return cls(chunks_of_folder(folder))
+        articles = articles_of_folder(folder)
+        return cls([chunk for each in articles for chunk in chunks_of(each.uri, each.markdown)])
 
     def terms(self, text: str) -> list[str]:
         """The index terms of a text: English stems without stop words, Japanese character bigrams."""

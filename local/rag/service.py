@@ -1,36 +1,25 @@
-"""RAG Engine's retrieval over gRPC: `VertexRagService.RetrieveContexts` on one corpus, `ragCorpora/local`."""
+"""RAG Engine's retrieval over gRPC: `VertexRagService.RetrieveContexts` on one corpus."""
 
-import re
 from typing import Any
 
 import grpc
 
 from local.grpc_server import Context, unary
 from local.rag import protos
+from local.rag.corpora import Corpora
+from local.rag.errors import CORPUS, LOCATION, Refusal, invalid, unknown, unserved
 from local.rag.index import Hit, Index
 
 SERVICE = "google.cloud.aiplatform.v1.VertexRagService"
-CORPUS = "local"
 #: Contexts given to a request that names no number.
 DEFAULT_TOP_K = 10
 
-_LOCATION = re.compile(r"projects/[^/]+/locations/(?P<location>[^/]+)")
-_CORPUS = re.compile(rf"{_LOCATION.pattern}/ragCorpora/(?P<corpus>[^/]+)")
-
-
-class Refusal(Exception):
-    """The request must be refused with this gRPC status."""
-
-    def __init__(self, status: grpc.StatusCode, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
 
 class Rag:
-    """Answers `RetrieveContexts` from an index. A context's score is a distance: smaller is better."""
+    """Answers `RetrieveContexts` from a corpus. A context's score is a distance: smaller is better."""
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
+    def __init__(self, corpora: Corpora) -> None:
+        self._corpora = corpora
 
     def handlers(self) -> list[grpc.GenericRpcHandler]:
         """The handler of the service; its other methods answer UNIMPLEMENTED."""
@@ -39,15 +28,40 @@ class Rag:
 
     async def _retrieve(self, request: Any, context: Context) -> Any:
         try:
-            _check(request)
+            index = self._checked(request)
         except Refusal as refusal:
             await context.abort(refusal.status, str(refusal))
+            raise
         config = request.query.rag_retrieval_config
-        hits = self._index.search(request.query.text, config.top_k or DEFAULT_TOP_K)
+        hits = index.search(request.query.text, config.top_k or DEFAULT_TOP_K)
         if config.filter.HasField("vector_distance_threshold"):
             hits = [hit for hit in hits if hit.distance < config.filter.vector_distance_threshold]
         contexts = protos.RagContexts(contexts=[_context(hit) for hit in hits])
         return protos.RetrieveContextsResponse(contexts=contexts)
+
+    def _checked(self, request: Any) -> Index:
+        """The index that is asked. Raises Refusal for what is malformed, unknown, or not served here."""
+        location = LOCATION.fullmatch(request.parent)
+        if location is None:
+            raise invalid(f"parent must be projects/*/locations/*, not {request.parent!r}")
+        resources = request.vertex_rag_store.rag_resources
+        if len(resources) != 1:
+            raise invalid(f"exactly one rag_resource is needed, not {len(resources)}")
+        corpus = CORPUS.fullmatch(resources[0].rag_corpus)
+        if corpus is None:
+            raise invalid(
+                f"rag_corpus must be projects/*/locations/*/ragCorpora/*, not {resources[0].rag_corpus!r}"
+            )
+        if corpus["location"] != location["location"]:
+            raise invalid(f"{resources[0].rag_corpus} is not in {request.parent}")
+        if self._corpora.corpus(corpus["corpus"], corpus["parent"]) is None:
+            raise unknown("RagCorpus", resources[0].rag_corpus)
+        if not request.query.text.strip():
+            raise invalid("query.text is empty")
+        if request.query.rag_retrieval_config.top_k < 0:
+            raise invalid("top_k is negative")
+        _check_served(request)
+        return self._corpora.indexes[corpus["corpus"]]
 
 
 def _context(hit: Hit) -> Any:
@@ -60,43 +74,15 @@ def _context(hit: Hit) -> Any:
     )
 
 
-def _check(request: Any) -> None:
-    """Raises Refusal for what is malformed, unknown, or not served here."""
-    location = _LOCATION.fullmatch(request.parent)
-    if location is None:
-        raise _invalid(f"parent must be projects/*/locations/*, not {request.parent!r}")
-    resources = request.vertex_rag_store.rag_resources
-    if len(resources) != 1:
-        raise _invalid(f"exactly one rag_resource is needed, not {len(resources)}")
-    corpus = _CORPUS.fullmatch(resources[0].rag_corpus)
-    if corpus is None:
-        raise _invalid(
-            f"rag_corpus must be projects/*/locations/*/ragCorpora/*, not {resources[0].rag_corpus!r}"
-        )
-    if corpus["location"] != location["location"]:
-        raise _invalid(f"{resources[0].rag_corpus} is not in {request.parent}")
-    if corpus["corpus"] != CORPUS:
-        raise Refusal(grpc.StatusCode.NOT_FOUND, f"RagCorpus {resources[0].rag_corpus} is not found")
-    if not request.query.text.strip():
-        raise _invalid("query.text is empty")
-    if request.query.rag_retrieval_config.top_k < 0:
-        raise _invalid("top_k is negative")
-    _check_served(request)
-
-
 def _check_served(request: Any) -> None:
     config, store = request.query.rag_retrieval_config, request.vertex_rag_store
-    unserved = {
+    only_real = {
         "rag_file_ids": store.rag_resources[0].rag_file_ids,
         "the store's vector_distance_threshold": store.HasField("vector_distance_threshold"),
         "vector_similarity_threshold": config.filter.HasField("vector_similarity_threshold"),
         "metadata_filter": config.filter.metadata_filter,
         "ranking": config.HasField("ranking"),
     }
-    asked = [name for name, value in unserved.items() if value]
+    asked = [name for name, value in only_real.items() if value]
     if asked:
-        raise Refusal(grpc.StatusCode.UNIMPLEMENTED, f"not served here: {', '.join(asked)}")
-
-
-def _invalid(message: str) -> Refusal:
-    return Refusal(grpc.StatusCode.INVALID_ARGUMENT, message)
+        raise unserved(", ".join(asked))

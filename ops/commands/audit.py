@@ -37,6 +37,8 @@ def audit(
         say(json.dumps(operations, ensure_ascii=False, indent=1, default=str))
         return
     for each in operations:
+        if not each.get("finished_at"):  # the entries tell how far it came
+            each["counts"] = dict(counted(world.audit.of(str(each.get("name")))[1]))
         for line in _lines(each):
             say(line)
     if not operations:
@@ -50,7 +52,6 @@ def _one(name: str, world: World, as_json: bool) -> None:
     if as_json:
         say(json.dumps({**operation, "messages": entries}, ensure_ascii=False, indent=1, default=str))
         return
-    # Of one that was cut off, the entries tell how far it came.
     for line in _lines({**operation, "counts": operation.get("counts") or dict(counted(entries))}):
         say(line)
     for each in sorted(entries, key=lambda fields: str(fields.get("at"))):

@@ -5,11 +5,11 @@ from collections import Counter
 import typer
 
 from ops.audit import Operation, new_operation
-from ops.console import confirm, note
+from ops.changes import Change
+from ops.console import confirm, note, progressing
 from ops.errors import Exit, OpsError
 from ops.options import Note, Yes
 from ops.selection import Selection, selecting
-from ops.store import Change
 from ops.world import World
 from shared.cases import ARCHIVED, OPEN
 from shared.firestore import Fields
@@ -39,7 +39,7 @@ def move(
         confirm(f"{action.capitalize()} {len(cases)} dead letters ({selection})?", yes=yes)
     operation = new_operation(action, world.settings.operator, why)
     world.audit.begin(operation, str(selection))
-    counts = Counter(_moved(case.id, world, operation, before, after) for case in cases)
+    counts = Counter(_moved(case.id, world, operation, before, after) for case in progressing(cases, action))
     world.audit.finish(operation, counts)
     note(
         ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "No dead letter is selected."

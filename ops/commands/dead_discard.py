@@ -11,19 +11,20 @@ import typer
 from ops import archive_file
 from ops.audit import Operation, new_operation
 from ops.case import Case
-from ops.console import confirm, note, say
+from ops.changes import Change
+from ops.console import confirm, note, progressing, say
 from ops.errors import Exit, OpsError
 from ops.options import Note, Yes
 from ops.selection import Selection, selecting
-from ops.store import Change
 from ops.world import World
 from shared.cases import DISCARDED
 from shared.cloudevent import Message
 from shared.deadline import Deadline
 from shared.firestore import Fields
 
-#: Seconds to wait until the asker is told.
+#: Seconds to wait until the askers are told, and between two looks.
 WAIT = 30.0
+LOOK_EVERY = 0.5
 NOT_TOLD = "not discarded: the asker could not be told"
 
 
@@ -59,17 +60,49 @@ def dead_discard(
     note(f"The backup is {path}; it holds what people wrote.")
     operation = new_operation("discard", world.settings.operator, why)
     world.audit.begin(operation, f"{selection} backup={path}")
-    outcomes = {case.reference: _discarded(case, operation, world) for case in cases}
-    world.audit.finish(operation, Counter(outcomes.values()))
-    for reference, outcome in outcomes.items():
-        say(f"{reference}  {outcome}")
-    if NOT_TOLD in outcomes.values():
+    untold = _tell([case for case in cases if _to_be_told(case)], world)
+    outcomes = [
+        _discarded(case, operation, world, told=case.id not in untold)
+        for case in progressing(cases, "discard")
+    ]
+    world.audit.finish(operation, Counter(outcomes))
+    for case, outcome in zip(cases, outcomes, strict=True):
+        say(f"{case.reference}  {outcome}")
+    if NOT_TOLD in outcomes:
         raise typer.Exit(Exit.FAILED)
 
 
-def _discarded(case: Case, operation: Operation, world: World) -> str:
-    told = case.told or case.answered_at is not None or case.space is None or _tell(case, world)
+def _to_be_told(case: Case) -> bool:
+    return not case.told and case.answered_at is None and case.space is not None
 
+
+def _tell(cases: list[Case], world: World) -> set[str]:
+    """Have `tell` say sorry, as for every dead letter; the cases whose askers are not told in time."""
+    untold = {case.id for case in cases}
+    for case_id, fields in world.store.whole(sorted(untold)):
+        case = Case.read(case_id, fields)
+        if isinstance(case.data, bytes):
+            _send(case, case.data, world)
+    until = time.monotonic() + WAIT
+    while untold and time.monotonic() < until:
+        time.sleep(LOOK_EVERY)
+        for case_id, fields in world.store.several(sorted(untold), ["told", "answered_at"]).items():
+            if fields.get("told") or fields.get("answered_at"):
+                untold.remove(case_id)
+    return untold
+
+
+def _send(case: Case, data: bytes, world: World) -> None:
+    marks = {"dead-letter-step": case.step or "", "dead-letter-reason": case.reason}
+    attributes = {**case.attributes, **{name: value for name, value in marks.items() if value}}
+    topic = world.settings.named(world.settings.dead_letter_topic)
+    try:
+        world.outbox.send(topic, Message(data, attributes), Deadline(WAIT))
+    except ValueError as error:  # nobody's attributes: they cannot travel
+        note(f"{case.reference} cannot be sent to `tell`: {error}")
+
+
+def _discarded(case: Case, operation: Operation, world: World, *, told: bool) -> str:
     def decide(current: Fields) -> Change:
         if current.get("state") != case.state:
             return Change(f"{current.get('state')} – skipped")
@@ -78,21 +111,3 @@ def _discarded(case: Case, operation: Operation, world: World) -> str:
         return Change(DISCARDED, {"state": DISCARDED, "data": None, "edits": []})
 
     return world.store.act(case.id, operation, decide).outcome
-
-
-def _tell(case: Case, world: World) -> bool:
-    """Have `tell` say sorry, as it does for every dead letter; whether it has within the time."""
-    whole = Case.read(case.id, world.store.fields(case.id) or {})
-    if not isinstance(whole.data, bytes):
-        return False
-    marks = {"dead-letter-step": case.step or "", "dead-letter-reason": case.reason}
-    attributes = {**whole.attributes, **{name: value for name, value in marks.items() if value}}
-    topic = world.settings.named(world.settings.dead_letter_topic)
-    world.outbox.send(topic, Message(whole.data, attributes), Deadline(WAIT))
-    until = time.monotonic() + WAIT
-    while time.monotonic() < until:
-        fields = world.store.fields(case.id) or {}
-        if fields.get("told") or fields.get("answered_at"):
-            return True
-        time.sleep(0.5)
-    return False

@@ -7,16 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from ops.audit import Operation, new_operation
+from ops.audit import new_operation
 from ops.case import Case
+from ops.changes import Change
 from ops.console import confirm, note, say
 from ops.envelopes import without_text
 from ops.errors import Exit, OpsError
 from ops.options import Note, WithText, Yes
-from ops.replay import Order, Outcome, replay
-from ops.store import Change
+from ops.replay import Order, Outcome, outlook, replay
 from ops.world import World
-from shared.cases import OPEN
+from shared.cases import MOST_BYTES, OPEN
 from shared.envelope import Envelope
 from shared.errors import StepError
 from shared.firestore import Fields
@@ -51,21 +51,26 @@ def dead_edit(
     \b
     Examples:
       python -m ops dead edit TW-1A2B3C4D --set question.language=en
-      python -m ops dead edit TW-1A2B3C4D --set search_query="How do I configure the VPN?"
+      python -m ops dead edit TW-1A2B3C4D --set search_query="VPN on a Mac"
     """
     world: World = context.obj
     case = world.store.find(name)
+    order = Order(new_operation("edit", world.settings.operator, why), even_stale=True)
+    if (expected := outlook(case, order, world)) is not Outcome.REPLAYED:
+        raise OpsError(f"{case.reference}: {expected}. Nothing was done.", Exit.NOT_FOUND)
     before = _opened(case)
     after = edited(before, assignments)
     corrected = _validated(after)
     for line in _diff(before, after, with_text=with_text):
         say(line)
+    if case.bytes + 2 * len(corrected) > MOST_BYTES:
+        raise OpsError(f"{case.reference} is too large to keep what it was, too.", Exit.INVALID)
     confirm(f"Replay {case.reference} with this change?", yes=yes)
-    operation = new_operation("edit", world.settings.operator, why)
-    world.audit.begin(operation, f"{case.reference} {', '.join(each.split('=')[0] for each in assignments)}")
-    result = _replay_edited(case, corrected, operation, world)
-    world.audit.finish(operation, {result: 1})
-    note(f"{case.reference} {result}. Audit: python -m ops audit {operation.name}")
+    fields = ", ".join(each.split("=")[0] for each in assignments)
+    world.audit.begin(order.operation, f"{case.reference} {fields}")
+    result = _replay_edited(case, corrected, order, world)
+    world.audit.finish(order.operation, {result: 1})
+    note(f"{case.reference} {result}. Audit: python -m ops audit {order.operation.name}")
     if result != Outcome.REPLAYED:
         raise typer.Exit(Exit.FAILED)
 
@@ -79,26 +84,39 @@ def edited(envelope: Fields, assignments: list[str]) -> Fields:
         path, given, value = assignment.partition("=")
         if not given:
             raise OpsError(f"{assignment!r} has no `=`: --set FIELD=VALUE", Exit.INVALID)
-        if path in FIXED:
-            raise OpsError(f"{path} cannot be changed: the answer would go somewhere else.", Exit.INVALID)
-        _assign(changed, path.split("."), _value(value))
+        _assign(changed, path.split("."), value)
+    if moved := [path for path in FIXED if _at(path, changed) != _at(path, envelope)]:
+        raise OpsError(
+            f"{moved[0]} cannot be changed: another question would be answered, or somewhere else.",
+            Exit.INVALID,
+        )
+    if changed == envelope:
+        raise OpsError("This changes nothing: `dead replay` sends it as it is.", Exit.INVALID)
     return changed
 
 
-def _assign(target: Any, path: list[str], value: Any) -> None:
+def _at(path: str, envelope: Any) -> Any:
+    for part in path.split("."):
+        envelope = envelope.get(part) if isinstance(envelope, dict) else None
+    return envelope
+
+
+def _assign(target: Any, path: list[str], text: str) -> None:
     *parents, last = path
     for part in parents:
         target = target.get(part) if isinstance(target, dict) else None
     if not isinstance(target, dict):
         raise OpsError(f"The envelope has no {'.'.join(parents)} to set {last} in.", Exit.INVALID)
-    target[last] = value
+    target[last] = _value(text, target.get(last))
 
 
-def _value(text: str) -> Any:
+def _value(text: str, current: Any) -> Any:
+    """JSON, or else text; what was a text stays one: 2026 can be a search query."""
     try:
-        return json.loads(text)
-    except ValueError:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         return text
+    return text if isinstance(current, str) and not isinstance(value, str) else value
 
 
 def _opened(case: Case) -> Fields:
@@ -106,6 +124,8 @@ def _opened(case: Case) -> Fields:
         envelope = json.loads(case.data if isinstance(case.data, bytes) else b"")
     except (ValueError, RecursionError):
         envelope = None
+    if case.data is None:
+        raise OpsError(f"The message of {case.reference} is not kept: too large, or discarded.", Exit.INVALID)
     if not isinstance(envelope, dict):
         raise OpsError(f"{case.reference} holds no JSON object, so it has no fields to set.", Exit.INVALID)
     return envelope
@@ -126,25 +146,31 @@ def _diff(before: Fields, after: Fields, *, with_text: bool) -> list[str]:
         for each in ((before, after) if with_text else (without_text(before), without_text(after)))
     )
     lines = list(difflib.unified_diff(old, new, "was", "will be", n=1, lineterm=""))
-    return lines or ["(the change is in a text: --with-text shows it)" if before != after else "(no change)"]
+    return lines or ["(the change is in a text: --with-text shows it)"]
 
 
-def _replay_edited(case: Case, corrected: bytes, operation: Operation, world: World) -> str:
+def _replay_edited(case: Case, corrected: bytes, order: Order, world: World) -> str:
     def decide(current: Fields) -> Change:
         if current.get("state") != OPEN:
             return Change(f"{current.get('state')} – skipped")
         kept = current.get("edits")
+        earlier = [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []
         edit = {
             "at": datetime.now(UTC),
-            "by": operation.by,
+            "by": order.operation.by,
             "before": current.get("data"),
             "after": corrected,
         }
-        edits = [*(kept if isinstance(kept, list) else []), edit][-MOST_EDITS:]
+        edits = [*earlier, edit][-MOST_EDITS:]
+        while len(edits) > 1 and _size(edits) > MOST_BYTES - len(corrected):
+            del edits[0]
         return Change("edited", {"data": corrected, "bytes": len(corrected), "edits": edits})
 
-    change = world.store.act(case.id, operation, decide)
+    change = world.store.act(case.id, order.operation, decide)
     if change.fields is None:
         return change.outcome
-    order = Order(operation, even_stale=True)
     return str(replay(case.id, order, world).outcome)
+
+
+def _size(edits: list[Any]) -> int:
+    return sum(len(each.get(name) or b"") for each in edits for name in ("before", "after"))

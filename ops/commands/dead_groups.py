@@ -40,8 +40,8 @@ def lines_of(groups: list[Group]) -> Iterator[str]:
     """The groups, each in three lines; times are how long ago."""
     for group in groups:
         case = group.example
-        yield f"{group.id}  {group.count:>6} × {case.step or '–'}  {case.reason}"
-        yield f"          {one_line(case.cause, 70)}"
+        yield f"{group.id}  {group.count:>6} × {one_line(case.step, 11) or '–'}  {one_line(case.reason, 40)}"
+        yield f"          {one_line(case.cause, 70) if case.error else '(no error is recorded)'}"
         yield (
             f"          first {_ago(group.first_at)} ago, last {_ago(group.last_at)} ago; "
             f"for example {case.reference}"

@@ -8,9 +8,11 @@ import typer
 
 from ops import archive_file
 from ops.audit import new_operation
-from ops.console import confirm, note
+from ops.console import confirm, note, one_line, progressing
+from ops.errors import Exit
 from ops.options import Note, Yes
 from ops.world import World
+from shared.errors import Permanent
 
 
 def dead_import(
@@ -32,6 +34,14 @@ def dead_import(
     confirm(f"Import {len(cases)} dead letters from {file}?", yes=yes or len(cases) < 2)
     operation = new_operation("import", world.settings.operator, why)
     world.audit.begin(operation, str(file))
-    counts = Counter(world.store.bring_back(case_id, fields, operation) for case_id, fields in cases)
+    counts: Counter[str] = Counter()
+    for case_id, fields in progressing(cases, "import"):
+        try:
+            counts[world.store.bring_back(case_id, fields, operation)] += 1
+        except Permanent as error:  # no document can be made of it: the others are worth having
+            counts["refused"] += 1
+            note(f"{one_line(case_id)} is refused: {error}")
     world.audit.finish(operation, counts)
     note(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "The file is empty.")
+    if counts["refused"]:
+        raise typer.Exit(Exit.FAILED)

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -17,6 +18,9 @@ from ops.options import AsJson, Note, Yes
 from ops.replay import Order, Outcome, Result, outlook
 from ops.selection import Selection, selecting
 from ops.world import World
+from shared.cases import OPEN, REPLAYED
+
+SENDABLE = {OPEN, REPLAYED}
 
 
 class Restart(StrEnum):
@@ -73,23 +77,42 @@ def dead_replay(
     world: World = context.obj
     if not (every or selection.narrow):
         raise OpsError("Which ones? Name them, give a filter, or say --all. Nothing was done.", Exit.INVALID)
-    cases = list(reversed(world.store.chosen(selection)))[:limit]
+    cases = _cases(selection, world, limit, stale=include_stale, answered=include_answered)
     operation = new_operation("replay", world.settings.operator, why, _checked(name))
     order = Order(operation, restart, include_stale, include_answered)
     if dry_run:
         _preview(cases, order, world, as_json)
         return
-    if not cases:
+    if not cases and not as_json:
         note(f"No dead letter is selected ({selection}).")
         return
     if len(cases) > 1:
         confirm(f"Replay {len(cases)} dead letters ({selection})?", yes=yes)
     run = _run(cases, order, world, rate, stop_at, wait, str(selection))
     _report(run, len(cases), as_json)
+    if run.broken:
+        raise run.broken
     if run.stopped:
         raise typer.Exit(Exit.STOPPED)
     if any(result.outcome is Outcome.FAILED for result in run.results):
         raise typer.Exit(Exit.FAILED)
+
+
+def _cases(
+    selection: Selection, world: World, limit: int | None, *, stale: bool, answered: bool
+) -> list[Case]:
+    """The cases to replay, the oldest first. What is skipped for its age anyway is no part of the `limit`."""
+    if answered and selection.state == OPEN:
+        found = world.store.chosen(replace(selection, state="any"))
+        found = [
+            case for case in found if case.status == OPEN or (case.answered_at and case.state in SENDABLE)
+        ]
+    else:
+        found = world.store.chosen(selection)
+    oldest_first = list(reversed(found))
+    if limit is None:
+        return oldest_first
+    return [case for case in oldest_first if stale or case.age <= world.settings.stale_after][:limit]
 
 
 def _checked(name: str | None) -> str | None:
@@ -129,12 +152,10 @@ def _run(
             on_result=lambda _: progress.advance(bar),
             on_look=lambda ends: progress.update(bar, ends=_so_far(ends)),
         )
-        try:
-            run.send(cases)
-            progress.update(bar, description="waiting for the answers")
-            run.follow(wait)
-        finally:
-            world.audit.finish(order.operation, Counter(str(result.outcome) for result in run.results))
+        run.send(cases)
+        progress.update(bar, description="waiting for the answers")
+        run.follow(wait)
+    world.audit.finish(order.operation, Counter(str(result.outcome) for result in run.results))
     return run
 
 
@@ -160,7 +181,7 @@ def _report(run: Run, total: int, as_json: bool) -> None:
     note(f"{_summed(run.results)}. Of the replayed: {_so_far(ends)}, {len(ends.under_way)} under way.")
     if run.stopped:
         note(
-            f"STOPPED: too many came back. {total - len(run.results)} were not sent. "
+            f"STOPPED: too many came back; {total - len(run.results)} were not sent. "
             "Look at `python -m ops dead groups`, mend the cause, and run the same again."
         )
     note(f"Audit: python -m ops audit {run.order.operation.name}")

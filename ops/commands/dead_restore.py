@@ -7,16 +7,19 @@ import typer
 from ops.commands.dead_archive import move
 from ops.options import Note, Yes
 from ops.selection import Selection, selecting
-from shared.cases import ARCHIVED, OPEN
+from shared.cases import ARCHIVED, OPEN, REPLAYED
 
 
 @selecting
 def dead_restore(context: typer.Context, selection: Selection, why: Note = "", yes: Yes = False) -> None:
     """Bring archived dead letters back.
 
+    With --state replayed: those whose replay got lost, such as in a topic that nobody takes from.
+
     \b
-    Example:
+    Examples:
       python -m ops dead restore TW-1A2B3C4D
+      python -m ops dead restore --state replayed --older 1h
     """
-    archived = replace(selection, state=ARCHIVED)
-    move(context.obj, archived, "restore", ARCHIVED, OPEN, why, yes=yes)
+    before = REPLAYED if selection.state == REPLAYED else ARCHIVED
+    move(context.obj, replace(selection, state=before), "restore", before, OPEN, why, yes=yes)

@@ -1,25 +1,26 @@
 """`dead show`: everything that is known of one dead letter."""
 
 import json
+import shlex
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
 import typer
 
 from ops.case import Case
 from ops.console import one_line, say
+from ops.detail import failures_of, in_full
 from ops.durations import shown
 from ops.envelopes import readable
 from ops.options import AsJson, WithText
 from ops.way import Stop, way_of
 from ops.world import World
 from shared.cases import NO_RECORD
-from shared.deadline import Deadline
 from shared.firestore import Fields
 
-STEPS = ("ingest", "reformulate", "retrieve", "answer")
-WAIT = 30.0
+#: A dead letter is kept some seconds after its step has logged why.
+LOGS_LATER = timedelta(minutes=1)
+_RFC3339 = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def dead_show(
@@ -38,30 +39,16 @@ def dead_show(
     """
     world: World = context.obj
     case = world.store.find(name)
-    failures = _failures(case, world)
+    failures = failures_of(case, world)
     if as_json:
-        say(json.dumps(_fields(case, failures, with_text), ensure_ascii=False, indent=1, default=str))
+        say(
+            json.dumps(
+                in_full(case, failures, with_text=with_text), ensure_ascii=False, indent=1, default=str
+            )
+        )
         return
     for line in _lines(case, failures, world, with_text):
         say(line)
-
-
-def _failures(case: Case, world: World) -> list[Fields]:
-    found = (world.failures.find(case.question_id, step, Deadline(WAIT)) for step in STEPS)
-    return [record for record in found if record is not None]
-
-
-def _fields(case: Case, failures: list[Fields], with_text: bool) -> dict[str, Any]:
-    fields = case.model_dump(mode="json", exclude={"data"})
-    stops = [vars(stop) for stop in way_of(case, failures)]
-    return {
-        **fields,
-        "status": case.status,
-        "group": case.group,
-        "way": stops,
-        "failures": failures,
-        "envelope": readable(case.data, with_text=with_text),
-    }
 
 
 def _lines(case: Case, failures: list[Fields], world: World, with_text: bool) -> Iterator[str]:
@@ -105,7 +92,7 @@ def _why(case: Case, failures: list[Fields], world: World) -> Iterator[str]:
         )
         stack = record.get("stack")
         yield from (f"  {frame}" for frame in (stack if isinstance(stack, list) else []))
-    if case.reason == NO_RECORD:
+    if case.reason == NO_RECORD and case.step not in {record.get("step") for record in failures}:
         yield (
             f"No failure record: the process died in step {case.step or '(unknown)'} after "
             f"{case.attempts or 'some'} deliveries (killed, out of memory or out of time)."
@@ -117,10 +104,22 @@ def _why(case: Case, failures: list[Fields], world: World) -> Iterator[str]:
 def log_query(case: Case, world: World) -> str:
     """A command that prints what the functions, and Cloud Run itself, have logged about a case."""
     since = (case.asked_at or case.first_at or datetime.now(UTC)).astimezone(UTC)
-    question = f'jsonPayload.question="{case.question_id}"'
-    died = f'severity>=ERROR AND resource.labels.service_name:"{case.step or ""}"'
-    query = f'({question} OR ({died})) AND timestamp>="{since:%Y-%m-%dT%H:%M:%SZ}"'
-    return f"gcloud logging read '{query}' --project {world.settings.google_cloud_project} --order asc"
+    until = (case.last_at or datetime.now(UTC)).astimezone(UTC) + LOGS_LATER
+    wanted = f"jsonPayload.question={_quoted(case.question_id)}"
+    if case.step:  # of a process that was killed, Cloud Run alone has logged, without our fields
+        killed = f"severity>=ERROR AND resource.labels.service_name:{_quoted(case.step)}"
+        wanted = f"({wanted} OR ({killed}))"
+    query = (
+        f'resource.type="cloud_run_revision" AND {wanted} AND '
+        f'timestamp>="{since:{_RFC3339}}" AND timestamp<="{until:{_RFC3339}}"'
+    )
+    project = shlex.quote(world.settings.google_cloud_project)
+    return f"gcloud logging read {shlex.quote(query)} --project {project} --order asc"
+
+
+def _quoted(text: str) -> str:
+    """A string of Cloud Logging's query language."""
+    return json.dumps(text)
 
 
 def _stop(stop: Stop) -> str:

@@ -1,20 +1,27 @@
 """`dead watch`: live counts by group, for the minutes after a fix."""
 
+import math
 import time
 from collections import Counter
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Annotated
 
 import typer
+from google.api_core.exceptions import GoogleAPICallError
 from rich.live import Live
 from rich.text import Text
 
 from ops.commands.dead_groups import lines_of
-from ops.console import console
+from ops.console import console, harmless
 from ops.durations import duration
+from ops.errors import explained
 from ops.groups import grouped
 from ops.selection import Selection
 from ops.world import World
+
+#: Seconds between two looks, at least: each reads all cases.
+LEAST_PAUSE = 1.0
 
 
 def dead_watch(
@@ -36,17 +43,25 @@ def dead_watch(
       python -m ops dead watch --every 10s --for 15m
     """
     world: World = context.obj
-    until = time.monotonic() + length.total_seconds() if length else None
-    with Live(console=console, auto_refresh=False) as live:
+    pause = max(every.total_seconds(), LEAST_PAUSE)
+    until = time.monotonic() + (math.inf if length is None else length.total_seconds())
+    view: Text | None = None
+    with Live(console=console, auto_refresh=False) if console.is_terminal else nullcontext() as live:
         while True:
-            view = _view(world)
-            live.update(view, refresh=console.is_terminal)
-            if not console.is_terminal:  # Live prints its last view alone
+            try:
+                view = _view(world)
+            except GoogleAPICallError as error:
+                if view is None:
+                    raise
+                view = Text(harmless(f"{time.strftime('%H:%M:%S')}  {explained(error, world.where)}"))
+            if live is None:  # a file or a pipe: one view after the other
                 console.print(view)
-            left = until - time.monotonic() if until else every.total_seconds()
+            else:
+                live.update(view, refresh=True)
+            left = until - time.monotonic()
             if left <= 0:
                 return
-            time.sleep(min(left, every.total_seconds()))
+            time.sleep(min(left, pause))
 
 
 def _view(world: World) -> Text:
@@ -54,4 +69,5 @@ def _view(world: World) -> Text:
     counts = Counter(case.status for case in cases)
     total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no dead letters"
     groups = grouped(filter(Selection().takes, cases))
-    return Text("\n".join([f"{time.strftime('%H:%M:%S')}  {total}", *lines_of(groups)]))
+    lines = [f"{time.strftime('%H:%M:%S')}  {total}", *lines_of(groups)]
+    return Text(harmless("\n".join(lines)))

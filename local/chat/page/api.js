@@ -1,10 +1,10 @@
-// What the page asks of the Chat stand-in, and the stream of changes it listens to.
+// What the page asks of the server, and the stream of changes it listens to.
 
 const ANSWER_MS = 15_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 8_000;
 
-/** The JSON answer to a GET. Throws an Error with the server's own words, or none when it cannot be reached. */
+/** The JSON answer to a GET. Throws an Error with the server's own words and `status`, or none when it cannot be reached. */
 export function get(path) {
   return ask(path, {});
 }
@@ -23,8 +23,9 @@ async function ask(path, options) {
     throw new Error("");
   }
   const answer = await response.json().catch(() => null);
-  if (!response.ok) throw new Error(answer?.error?.message ?? `${response.status} ${response.statusText}`);
-  return answer;
+  if (response.ok) return answer;
+  const message = answer?.error?.message ?? `${response.status} ${response.statusText}`;
+  throw Object.assign(new Error(message), { status: answer?.error?.status });
 }
 
 /**

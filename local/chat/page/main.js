@@ -4,9 +4,12 @@ import { follow, post } from "./api.js";
 import { Composer } from "./composer.js";
 import { h, morphChildren } from "./dom.js";
 import { showFaults } from "./faults.js";
+import { drawHeading } from "./heading.js";
 import { icon } from "./icons.js";
 import { renderStream, renderWelcome } from "./messages.js";
+import { Operator } from "./operator.js";
 import { recall, remember } from "./prefs.js";
+import { placeIn } from "./route.js";
 import { Drawer, drawSpaces, isNarrow, listenToSpaces } from "./sidebar.js";
 import { isDirect, State } from "./state.js";
 import { localise, say, speak, spoken } from "./strings.js";
@@ -36,6 +39,7 @@ const threadComposer = new Composer({
   escape: closeThread,
 });
 part.dock.append(composer.element);
+const operator = new Operator(part.operator, { person: () => state.person, failed: (error) => tell("notDone", error) });
 const drawer = new Drawer(part);
 let atEnd = true;
 let drawnSpace = null;
@@ -58,27 +62,21 @@ function tell(what, error) {
 function draw() {
   const bot = state.bot.displayName;
   drawSpaces(part.spaces, state);
-  drawHeading(bot);
+  drawHeading(part, state);
   part.lost.hidden = state.connected;
   part.model.hidden = !state.model;
   morphChildren(part.model, h("p", {}, icon("info"), h("span", {}, say(state.model))));
   const people = state.people.map(({ name, displayName }) => h("option", { value: name }, displayName));
   morphChildren(part.person, h("select", {}, ...people));
   if (state.person) part.person.value = state.person;
-  if (state.current) composer.open(state.space, addressing());
+  document.body.classList.toggle("operating", Boolean(state.place));
+  part.operate.ariaCurrent = state.place ? "page" : null;
+  if (state.place || !state.current) return;
+  composer.open(state.space, addressing());
   drawStream(bot);
 }
 
-function drawHeading(bot) {
-  const direct = isDirect(state.current);
-  const title = direct ? bot : (state.current?.displayName ?? "");
-  part.title.textContent = title;
-  part.subtitle.textContent = state.current ? say(direct ? "directHint" : "spaceHint", { bot }) : "";
-  document.title = title && title !== "threadwise" ? `${title} · threadwise` : "threadwise";
-}
-
 function drawStream(bot) {
-  if (!state.current) return;
   if (drawnSpace !== state.space) {
     part.stream.replaceChildren();
     atEnd = true;
@@ -115,8 +113,18 @@ function noteScroll() {
 function enter(space) {
   remember("space", space);
   drawer.close();
+  if (state.place) history.pushState(null, "", location.pathname);
   state.enter(space);
+  operator.show(null);
   if (!isNarrow()) composer.field.focus();
+}
+
+/** Go where the address says. */
+function goByAddress() {
+  const place = placeIn(location.hash);
+  drawer.close();
+  state.operate(place);
+  operator.show(place);
 }
 
 function openThread(thread) {
@@ -160,6 +168,7 @@ function drawWords() {
   localise(document, { bot });
   composer.draw();
   threadComposer.draw();
+  operator.draw();
   state.changed();
 }
 
@@ -181,10 +190,12 @@ part.person.addEventListener("change", () => {
   state.become(part.person.value);
 });
 listenToSpaces(part.spaces, enter);
+addEventListener("hashchange", goByAddress);
 listenToTheme(part.theme);
-for (const element of document.querySelectorAll("[data-icon]")) element.append(icon(element.dataset.icon));
+for (const element of document.querySelectorAll("[data-icon]")) element.prepend(icon(element.dataset.icon));
 part.language.value = spoken();
 drawWords();
+goByAddress();
 follow({
   loaded: (answer) => state.load(answer),
   changed: (change) => state.apply(change),

@@ -33,7 +33,7 @@ function entry(space, state) {
     "button",
     {
       type: "button", class: unread ? "space unread" : "space", tabindex: here ? "0" : "-1",
-      "aria-current": here ? "page" : null, "data-testid": "space", "data-name": space.name,
+      "aria-current": here && !state.place ? "page" : null, "data-testid": "space", "data-name": space.name,
     },
     isDirect(space) ? h("img", { src: "/static/logo.svg", alt: "", class: "icon" }) : icon("tag"),
     h("span", { class: "space-name" }, isDirect(space) ? state.bot.displayName : space.displayName),

@@ -7,6 +7,7 @@ export class State {
   bot = { name: "", displayName: "threadwise" };
   model = "";
   space = null;
+  place = null; // where in the operator view; null: in the chat
   person = null;
   openThread = null;
   connected = true;
@@ -50,7 +51,7 @@ export class State {
     if (kind === "deleted") this.messages.delete(message.name);
     else if (kind === "not_responding") this.unanswered.add(message.name);
     else this.#put(message);
-    if (kind === "created" && message.space.name !== this.space) this.unread.add(message.space.name);
+    if (kind === "created" && (this.place || message.space.name !== this.space)) this.unread.add(message.space.name);
     this.changed();
   }
 
@@ -65,10 +66,16 @@ export class State {
     this.#stayInReach();
   }
 
-  /** Go to a space. */
+  /** Go to a space, out of the operator view. */
   enter(space) {
-    this.unread.delete(space);
-    this.set({ space, openThread: null });
+    this.#open(space);
+    this.operate(null);
+  }
+
+  /** Go to a place in the operator view, or back to the chat (null). */
+  operate(place) {
+    if (!place) this.unread.delete(this.space);
+    this.set({ place });
   }
 
   /** The spaces this person is in: everyone's, and their own direct message. */
@@ -81,11 +88,16 @@ export class State {
     return this.spaces.find(({ name }) => name === this.space);
   }
 
+  #open(space) {
+    this.unread.delete(space);
+    this.set({ space, openThread: null });
+  }
+
   #stayInReach() {
     if (this.reachable.some(({ name }) => name === this.space)) return;
     const wasDirect = isDirect(this.current);
     const next = this.reachable.find((space) => wasDirect && isDirect(space)) ?? this.reachable[0];
-    if (next) this.enter(next.name);
+    if (next) this.#open(next.name);
   }
 
   /** The threads of the space shown, oldest first: `{thread, root: Message|null, replies: Message[]}`. */

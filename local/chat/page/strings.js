@@ -1,5 +1,7 @@
 // The words of the page, in English and Japanese.
 
+import { OPERATOR_WORDS } from "./operator_words.js";
+
 const WORDS = {
   en: {
     addMention: "Mention @{bot}",
@@ -103,6 +105,7 @@ const WORDS = {
   },
 };
 
+const SPANS = [[86_400, "day"], [3_600, "hour"], [60, "minute"], [1, "second"]];
 let language = "en";
 
 /** Speak `en` or `ja` from now on. */
@@ -118,8 +121,17 @@ export function spoken() {
 
 /** The words for `key`, with `{name}` filled in from `values`. */
 export function say(key, values = {}) {
-  const words = WORDS[language][key];
-  return typeof words === "string" ? words.replace(/\{(\w+)\}/g, (_, name) => values[name]) : words;
+  const words = WORDS[language][key] ?? OPERATOR_WORDS[language][key];
+  return typeof words === "string" ? filled(words, values) : words;
+}
+
+/** The words for a number of things: `key` has a text for `one` and for `other`. */
+export function sayCount(key, count) {
+  return filled(say(key)[count === 1 ? "one" : "other"], { count });
+}
+
+function filled(words, values) {
+  return words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
 /** Fill in the words of everything under `root` that is marked with `data-text` or `data-label`. */
@@ -138,6 +150,14 @@ export function localise(root, values) {
 /** The time of day of an RFC 3339 time, in the language spoken. */
 export function timeOfDay(time) {
   return new Date(time).toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" });
+}
+
+/** How long an RFC 3339 time is ago, in its largest unit, such as `3 minutes ago`; a dash for none. */
+export function ago(time) {
+  if (!time) return "–";
+  const seconds = Math.max(1, (Date.now() - Date.parse(time)) / 1000);
+  const [size, unit] = SPANS.find(([least]) => seconds >= least);
+  return new Intl.RelativeTimeFormat(language).format(-Math.floor(seconds / size), unit);
 }
 
 /** The day of an RFC 3339 time: today, yesterday or the date. */

@@ -1,4 +1,4 @@
-"""Google's official emulators, started for a test run and never left behind."""
+"""Google's official emulators, as Cloud SDK has them: started for a run and never left behind."""
 
 import http.client
 import shutil
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Literal
 
-from local.places import free_port
+from local.places import HOST, CannotStart, Places, free_port
 
 Kind = Literal["pubsub", "firestore"]
 
@@ -49,15 +49,15 @@ def missing(kind: Kind) -> str | None:
 
 def _command(kind: Kind, port: int) -> list[str]:
     # gcloud's wrapper leaves the JVM running when it is killed, so the jar is started directly; on Linux the
-    # kernel ends it even when the test run itself is killed (PR_SET_PDEATHSIG, which survives exec).
+    # kernel ends it even when the run itself is killed (PR_SET_PDEATHSIG, which survives exec).
     tied_to_us = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     java = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.language=en"]
     program = ["-cp", str(_jars(kind)[-1]), _MAIN_CLASSES[kind]]
-    return [*tied_to_us, *java, *program, "--host=127.0.0.1", f"--port={port}"]
+    return [*tied_to_us, *java, *program, f"--host={HOST}", f"--port={port}"]
 
 
 def _answers(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    connection = http.client.HTTPConnection(HOST, port, timeout=2)
     try:
         connection.request("GET", "/")
         return connection.getresponse().status == 200
@@ -72,7 +72,7 @@ def _wait_until_it_answers(process: subprocess.Popen[bytes], port: int, log: IO[
     while not _answers(port):
         if process.poll() is not None or time.monotonic() > end:
             log.seek(0)
-            raise RuntimeError(f"The emulator did not start:\n{log.read().decode(errors='replace')}")
+            raise CannotStart(f"The emulator did not start:\n{log.read().decode(errors='replace')}")
         time.sleep(0.05)
 
 
@@ -86,18 +86,26 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def emulator(kind: Kind) -> Iterator[str]:
+def emulator(kind: Kind, port: int | None = None) -> Iterator[str]:
     """Run Google's emulator of `kind`; yields "127.0.0.1:port" once it answers, and ends its JVM afterwards.
 
-    Raises RuntimeError with the reason (see `missing`) or with the emulator's own output.
+    Without `port`, on a free one. Raises CannotStart with the reason (see `missing`) or with the emulator's
+    own output.
     """
     if reason := missing(kind):
-        raise RuntimeError(reason)
-    port = free_port()
+        raise CannotStart(reason)
+    port = port or free_port()
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(_command(kind, port), stdout=log, stderr=subprocess.STDOUT)
         try:
             _wait_until_it_answers(process, port, log)
-            yield f"127.0.0.1:{port}"
+            yield f"{HOST}:{port}"
         finally:
             _end(process)
+
+
+@contextmanager
+def both(places: Places) -> Iterator[None]:
+    """Both emulators at the places of Pub/Sub and Firestore. Raises CannotStart as `emulator` does."""
+    with emulator("pubsub", places.pubsub), emulator("firestore", places.firestore):
+        yield

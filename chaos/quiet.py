@@ -1,0 +1,94 @@
+"""Waiting until nothing is under way any more."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from google.cloud.firestore import Client
+
+from chaos.load import Asked
+from chaos.verdict import End, end_of
+from chaos.watch import Json, Watch, is_final
+from local.cloud import Cloud
+from local.places import PROJECT
+
+#: Seconds for everything under way to end once the faults are off: the longest step, and some backoff.
+SETTLING = 240.0
+#: Nothing may be under way for so long, in seconds: what was acknowledged may still be shown.
+QUIET = 1.0
+#: The same on Google's emulator, where only what shows can be seen: longer than it waits before it delivers
+#: again what has failed (1 s, measured).
+QUIET_TO_SEE = 6.0
+#: Looks in that time.
+LOOKS = 10
+
+
+async def settled(
+    cloud: Cloud, watch: Watch, asked: Iterable[Asked], *, official: bool, replayed: bool
+) -> bool:
+    """Wait until nothing is under way any more; False when that does not come.
+
+    `official`: on Google's emulators. `replayed`: all dead letters were, and no apology may be left.
+    """
+    if official:
+        onlooker = Onlooker(cloud, watch, asked, replayed=replayed)
+        return await _quiet(onlooker.sees_work, QUIET_TO_SEE)
+
+    async def busy() -> bool:
+        return not cloud.idle
+
+    return await _quiet(busy, QUIET)
+
+
+async def _quiet(busy: Callable[[], Awaitable[bool]], seconds: float) -> bool:
+    """Wait until nothing has been busy for `seconds`."""
+    until = time.monotonic() + SETTLING
+    quiet_since = time.monotonic()
+    while time.monotonic() < until:
+        await asyncio.sleep(seconds / LOOKS)
+        if await busy():
+            quiet_since = time.monotonic()
+        elif time.monotonic() - quiet_since > seconds:
+            return True
+    return False
+
+
+class Onlooker:
+    """Tells what is under way by what shows: Google's emulator does not say what it has yet to deliver.
+
+    So something is under way while a question has no end, and whenever Chat or Firestore have changed.
+    """
+
+    def __init__(self, cloud: Cloud, watch: Watch, asked: Iterable[Asked], *, replayed: bool) -> None:
+        self._cloud = cloud
+        self._watch = watch
+        self._asked = list(asked)
+        self._replayed = replayed
+        self._firestore = Client(project=PROJECT)
+        self._seen: tuple[dict[str, Json], dict[str, Any]] | None = None
+
+    async def sees_work(self) -> bool:
+        """Whether it looks as if something were under way."""
+        if not self._cloud.idle or self._owed() or (self._replayed and self._sorry()):
+            return True
+        seen = (dict(self._watch.messages), await asyncio.to_thread(self._documents))
+        before, self._seen = self._seen, seen
+        return seen != before
+
+    def _documents(self) -> dict[str, Any]:
+        """When each document of Firestore was written last."""
+        return {
+            snapshot.reference.path: snapshot.update_time
+            for collection in self._firestore.collections()
+            for snapshot in collection.select([]).stream()
+        }
+
+    def _owed(self) -> bool:
+        not_taken = self._watch.not_taken
+        taken = Counter(question.place for question in self._asked if question.name not in not_taken)
+        return any(len(self._watch.ends(place)) < count for place, count in taken.items())
+
+    def _sorry(self) -> bool:
+        return any(end_of(message) is End.APOLOGY for message in filter(is_final, self._watch.of_the_bot()))

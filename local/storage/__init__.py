@@ -1,0 +1,1 @@
+"""Cloud Storage on loopback: what `python -m ops knowledge` and RAG Engine's import need of it."""

@@ -1,0 +1,133 @@
+"""Changing cases: by compare-and-set, and in one commit with what the audit holds of it."""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
+
+from ops.audit import Audit, Operation, entry
+from shared.cases import COLLECTION, DISCARDED
+from shared.deadline import Deadline
+from shared.errors import Transient
+from shared.firestore import TIMEOUT, Fields, read
+from shared.firestore import change as compare_and_set
+from shared.retry import call
+
+#: Seconds for changing one case.
+WAIT_FOR_ONE = 30.0
+MOST_CHANGES = 8
+#: Of what was done with a case, the case itself keeps the latest; the audit keeps all.
+MOST_ACTIONS = 20
+IMPORTED, THERE = "imported", "there already – skipped"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is to become of a case, and the word for it; `fields` None: it stays as it is."""
+
+    outcome: str
+    fields: Fields | None = None
+    detail: str = ""
+
+
+class Changes:
+    """Changes cases of one Firestore database."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._cases = client.collection(COLLECTION)
+        self._audit = Audit(client)
+
+    def bring_back(self, case_id: str, fields: Fields, operation: Operation) -> str:
+        """Store an exported case, unless it is there and not discarded; returns what was done.
+
+        Raises Permanent or Transient.
+        """
+        document = self._cases.document(case_id)
+
+        def create(timeout: float) -> None:
+            batch = self._client.batch()
+            batch.create(document, fields)
+            batch.set(self._audit.message(operation, case_id), entry(case_id, fields, IMPORTED, ""))
+            batch.commit(retry=None, timeout=timeout)
+
+        def decide(current: Fields) -> Change:
+            if current.get("state") != DISCARDED or fields["state"] == DISCARDED:
+                return Change(THERE)
+            return Change(IMPORTED, {name: fields.get(name) for name in ("state", "data", "edits")})
+
+        try:
+            _call(create, Deadline(WAIT_FOR_ONE), AlreadyExists)
+        except AlreadyExists:
+            return self.act(case_id, operation, decide).outcome
+        return IMPORTED
+
+    def act(self, case_id: str, operation: Operation, decide: Callable[[Fields], Change]) -> Change:
+        """Change a case by compare-and-set and note it in the audit, in one commit.
+
+        `decide` gets the case as it is now, more than once if somebody else changes it meanwhile. Raises
+        Permanent or Transient.
+        """
+        deadline = Deadline(WAIT_FOR_ONE)
+        for number in range(MOST_CHANGES):
+            if number:
+                time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
+            snapshot = read(self._cases.document(case_id), deadline)
+            if not snapshot.exists:
+                return Change("gone")
+            change = decide(snapshot.to_dict() or {})
+            try:
+                self._commit(snapshot, operation, change, deadline)
+            except (FailedPrecondition, NotFound):
+                continue
+            return change
+        raise Transient("firestore_contention", f"{MOST_CHANGES} writers were faster")
+
+    def set(self, case_id: str, decide: Callable[[Fields], Fields | None]) -> Fields | None:
+        """Change a case without a word in the audit: for what is noted by what follows."""
+        return compare_and_set(
+            self._client,
+            self._cases.document(case_id),
+            lambda current: None if current is None else decide(current),
+            Deadline(WAIT_FOR_ONE),
+        )
+
+    def _commit(self, snapshot: Any, operation: Operation, change: Change, deadline: Deadline) -> None:
+        current = snapshot.to_dict() or {}
+
+        def commit(timeout: float) -> None:
+            batch = self._client.batch()
+            if change.fields is not None:
+                fields = {**change.fields, "actions": _actions(current, operation, change.outcome)}
+                option = self._client.write_option(last_update_time=snapshot.update_time)
+                batch.update(snapshot.reference, fields, option=option)
+            batch.set(
+                self._audit.message(operation, snapshot.id),
+                entry(snapshot.id, current, change.outcome, change.detail),
+            )
+            batch.commit(retry=None, timeout=timeout)
+
+        _call(commit, deadline, FailedPrecondition, NotFound)
+
+
+def _call(work: Callable[[float], None], deadline: Deadline, *answers: type[Exception]) -> None:
+    call(work, service="firestore", deadline=deadline, timeout=TIMEOUT, answers=answers)
+
+
+def _actions(current: Fields, operation: Operation, outcome: str) -> list[Any]:
+    """What was done with a case, one entry an operation."""
+    listed = current.get("actions")
+    earlier = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    action = {
+        "at": datetime.now(UTC),
+        "by": operation.by,
+        "action": operation.action,
+        "operation": operation.name,
+        "outcome": outcome,
+    }
+    others = [each for each in earlier if each.get("operation") != operation.name]
+    return [*others, action][-MOST_ACTIONS:]

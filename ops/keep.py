@@ -1,0 +1,96 @@
+"""Many dead letters kept as cases at once: new ones together, the others one by one."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+from google.api_core.exceptions import AlreadyExists
+
+from ops.world import World
+from shared.cases import COLLECTION, Cases, case_of, with_letter
+from shared.dead_letters import DeadLetter
+from shared.deadline import Deadline
+from shared.errors import StepError
+from shared.firestore import Fields
+from shared.forgotten import Forgotten
+from shared.retry import call
+
+#: Firestore takes at most 10 MiB in one commit.
+MOST_TOGETHER, MOST_BYTES = 200, 4_000_000
+#: How many letters are kept at the same time, where it is one by one.
+THREADS = 16
+#: Seconds for one letter, and for one attempt of many together.
+WAIT, TIMEOUT = 30.0, 10.0
+
+
+def keep(letters: list[DeadLetter], world: World) -> tuple[int, dict[str, str]]:
+    """Keep letters as cases: how many were not kept yet, and by message id what was in the way.
+
+    What people have told the bot to forget is not kept. Raises GoogleAPICallError, Permanent or Transient when
+    nothing can be read.
+    """
+    questions = [letter.question for letter in letters if letter.question]
+    forgotten = Forgotten(world.firestore).among(questions, Deadline(WAIT))
+    letters = [letter for letter in letters if letter.question_id not in forgotten]
+    known = dict(world.store.whole(sorted({letter.case_id for letter in letters})))
+    unkept = [letter for letter in letters if not _is_kept(letter, known.get(letter.case_id))]
+    first = {letter.case_id: letter for letter in reversed(unkept) if letter.case_id not in known}
+    together = {
+        letter.message_id for part in _parts(list(first.values())) if _created(part, world) for letter in part
+    }
+    others = [letter for letter in unkept if letter.message_id not in together]
+    with ThreadPoolExecutor(THREADS) as threads:
+        outcomes = list(threads.map(lambda letter: _stored(letter, world), others))
+    trouble = {each.message_id: said for each, said in zip(others, outcomes, strict=True) if said}
+    return len(unkept) - len(trouble), trouble
+
+
+def _is_kept(letter: DeadLetter, current: Fields | None) -> bool:
+    return current is not None and with_letter(current, letter, _case(letter, None)) is None
+
+
+def _case(letter: DeadLetter, failure: Fields | None) -> Fields:
+    return case_of(letter, failure, datetime.now(UTC))
+
+
+def _parts(letters: list[DeadLetter]) -> Iterator[list[DeadLetter]]:
+    """Parts that one commit takes."""
+    part: list[DeadLetter] = []
+    size = 0
+    for letter in letters:
+        if part and (size + len(letter.data) > MOST_BYTES or len(part) == MOST_TOGETHER):
+            yield part
+            part, size = [], 0
+        part.append(letter)
+        size += len(letter.data)
+    if part:
+        yield part
+
+
+def _created(letters: list[DeadLetter], world: World) -> bool:
+    """Make new cases in one commit; False when one by one tells more of what is in the way."""
+    steps = [(letter.question_id, letter.step) for letter in letters if letter.step]
+    collection = world.firestore.collection(COLLECTION)
+
+    def create(timeout: float) -> None:
+        failures = world.failures.several(steps, timeout)
+        batch = world.firestore.batch()
+        for letter in letters:
+            failure = failures.get((letter.question_id, letter.step or ""))
+            batch.create(collection.document(letter.case_id), _case(letter, failure))
+        batch.commit(retry=None, timeout=timeout)
+
+    try:
+        call(create, service="firestore", deadline=Deadline(WAIT), timeout=TIMEOUT, answers=(AlreadyExists,))
+    except (AlreadyExists, StepError):
+        return False
+    return True
+
+
+def _stored(letter: DeadLetter, world: World) -> str | None:
+    try:
+        failure = letter.step and world.failures.find(letter.question_id, letter.step, Deadline(WAIT))
+        Cases(world.firestore).store(letter, failure or None, Deadline(WAIT))
+    except StepError as error:
+        return f"{letter.case_id}: {error}"
+    return None

@@ -1,0 +1,154 @@
+"""Filling a corpus from a bucket, or from a folder by way of a bucket: what is to be done, and doing it."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ops.articles import Folder, read_folder
+from ops.bucket import Bucket, Object, checksum
+from ops.corpora import Corpora, Corpus, Imported, SourceFile
+from ops.errors import Exit, OpsError
+from ops.world import World
+
+CORPUS_NAME = re.compile(r"projects/[^/]+/locations/(?P<location>[a-z0-9-]+)/ragCorpora/[\w-]+")
+
+UNEXPLAINED = "not imported, and RAG Engine does not say why"
+
+OnProgress = Callable[[str, float], None]
+
+
+@dataclass
+class Outcome:
+    """What was done. `failed` says why, by URI where that is known; `gone` is in the corpus, but not in the
+    source any more."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    gone: list[SourceFile] = field(default_factory=list)
+
+
+def corpora(world: World, location: str) -> Corpora:
+    """The corpora of a location."""
+    return Corpora(world.rag_data(location), world.settings.google_cloud_project, location)
+
+
+def find(world: World, corpus: str, location: str) -> tuple[Corpora, Corpus]:
+    """A corpus by its resource name, or by its display name in a location. Raises OpsError."""
+    if match := CORPUS_NAME.fullmatch(corpus):
+        there = corpora(world, match["location"])
+        return there, there.get(corpus)
+    there = corpora(world, location)
+    found = [each for each in there.all() if each.display_name == corpus]
+    if not found:
+        raise OpsError(
+            f"There is no corpus {corpus} in {location}. `python -m ops knowledge list` lists them, "
+            f"`knowledge create --name {corpus}` makes it; --location chooses another region.",
+            Exit.NOT_FOUND,
+        )
+    if len(found) > 1:
+        names = " ".join(each.name for each in found)
+        raise OpsError(f"Several corpora have the name {corpus}; give one of: {names}", Exit.INVALID)
+    return there, found[0]
+
+
+class Import:
+    """One import: `source` is a folder, or None when the bucket itself is the source."""
+
+    def __init__(self, there: Corpora, corpus: Corpus, bucket: Bucket, source: Path | None) -> None:
+        self._corpora = there
+        self._corpus = corpus
+        self._bucket = bucket
+        self._folder: Folder | None = read_folder(source) if source else None
+        self._outcome = Outcome(left_out=self._folder.left_out if self._folder else {})
+
+    def run(self, on_progress: OnProgress) -> Outcome:
+        """Upload and import what is new or has changed. `on_progress` gets what is done, and its share."""
+        objects = self._bucket.objects()
+        wanted = self._uploaded(objects, on_progress) if self._folder else objects
+        if not wanted:
+            raise OpsError(f"There is nothing to import in {self._bucket.uri}.", Exit.NOT_FOUND)
+        before = self._below()
+        stale = [uri for uri, each in sorted(wanted.items()) if _is_stale(each, before.get(uri, []))]
+        on_progress("importing", 0.0 if stale else 1.0)
+        done = self._corpora.import_files(
+            self._corpus.name, stale, lambda share: on_progress("importing", share)
+        )
+        self._outcome.counts["imported"] = done.imported
+        self._outcome.counts["unchanged"] = done.unchanged + len(wanted) - len(stale)
+        after = self._below() if stale else before
+        self._check(stale, after, done)
+        after = self._without_old(after)
+        known = {*wanted, *(f"{self._bucket.uri}/{name}" for name in self._outcome.left_out)}
+        self._outcome.gone = [
+            file for uri, files in sorted(after.items()) if uri not in known for file in files
+        ]
+        return self._outcome
+
+    def delete_gone(self) -> int:
+        """Delete from the corpus, and from the bucket, what is gone from the source. How many files."""
+        gone = self._outcome.gone
+        self._corpora.delete_files(file.name for file in gone)
+        if self._folder:
+            self._bucket.delete({file.uri for file in gone})
+        return len(gone)
+
+    def _uploaded(self, objects: Mapping[str, Object], on_progress: OnProgress) -> dict[str, Object]:
+        """The objects of the folder's files, after those that differ are uploaded."""
+        assert self._folder is not None  # noqa: S101 - only called with one
+        files = {f"{self._bucket.uri}/{name}": file for name, file in self._folder.files.items()}
+        differing = {uri: file for uri, file in files.items() if _differs(file.path, objects.get(uri))}
+        finished = Counter[str]()
+
+        def on_file() -> None:
+            finished["files"] += 1
+            on_progress("uploading", finished["files"] / len(differing))
+
+        uploaded = self._bucket.upload(differing, on_file)
+        self._outcome.counts["uploaded"] = len(uploaded)
+        return {uri: uploaded.get(uri) or objects[uri] for uri in files}
+
+    def _below(self) -> dict[str, list[SourceFile]]:
+        """The files of the corpus that come from below the bucket's prefix, by URI, the newest first."""
+        found: dict[str, list[SourceFile]] = {}
+        for file in self._corpora.files(self._corpus.name):
+            if file.uri and self._bucket.holds(file.uri):
+                found.setdefault(file.uri, []).append(file)
+        for files in found.values():
+            files.sort(key=lambda file: file.updated, reverse=True)
+        return found
+
+    def _check(self, asked: Iterable[str], after: Mapping[str, list[SourceFile]], done: Imported) -> None:
+        """Note what cannot be searched now: the service is silent about a bucket that it may not read."""
+        missing: dict[str, str] = {}
+        for uri in asked:
+            files = after.get(uri, [])
+            if not any(file.active for file in files):
+                told = [file.error for file in files if file.error]
+                told += [reason for reason in done.reasons if uri in reason]
+                missing[uri] = told[0] if told else UNEXPLAINED
+        others = [reason for reason in done.reasons if not any(uri in reason for uri in missing)]
+        self._outcome.failed = [*(f"{uri}: {why}" for uri, why in missing.items()), *others]
+        self._outcome.counts["failed"] = max(done.failed, len(missing))
+
+    def _without_old(self, after: Mapping[str, list[SourceFile]]) -> dict[str, list[SourceFile]]:
+        """Of several files from one URI, keep the newest: else old text would be found beside the new."""
+        kept = {uri: files[:1] if files[0].active else files for uri, files in after.items()}
+        old = [file for uri, files in after.items() for file in files[len(kept[uri]) :]]
+        self._corpora.delete_files(file.name for file in old)
+        self._outcome.counts["replaced"] = len(old)
+        return kept
+
+
+def _differs(path: Path, stored: Object | None) -> bool:
+    if stored is None:
+        return True
+    content = path.read_bytes()
+    return (len(content), checksum(content)) != (stored.size, stored.crc32c)
+
+
+def _is_stale(stored: Object, files: list[SourceFile]) -> bool:
+    """Whether the corpus may not hold what the object says."""
+    return not any(file.active and file.updated > stored.updated for file in files)

@@ -1,0 +1,124 @@
+locals {
+  services = toset([
+    "aiplatform.googleapis.com",
+    "artifactregistry.googleapis.com",
+    "chat.googleapis.com",
+    "cloudbuild.googleapis.com",
+    "cloudfunctions.googleapis.com",
+    "firestore.googleapis.com",
+    "iam.googleapis.com",
+    "logging.googleapis.com",
+    "monitoring.googleapis.com",
+    "pubsub.googleapis.com",
+    "run.googleapis.com",
+    "secretmanager.googleapis.com",
+    "storage.googleapis.com",
+  ])
+  labels = { app = "threadwise", environment = var.name_prefix == "" ? "main" : var.name_prefix }
+}
+
+data "google_project" "this" {}
+
+resource "google_project_service" "this" {
+  for_each = setunion(local.services, local.over_pubsub)
+
+  service            = each.key
+  disable_on_destroy = false # others in the project may use it
+}
+
+# Pub/Sub's own identity comes into being with its first use, which is too late to grant it anything.
+resource "google_project_service_identity" "pubsub" {
+  provider = google-beta
+
+  service    = "pubsub.googleapis.com"
+  depends_on = [google_project_service.this]
+}
+
+module "step" {
+  source   = "./modules/step"
+  for_each = local.steps
+
+  name            = local.functions[each.key]
+  push_account    = "${local.prefix}push-${each.key}"
+  project_id      = var.project_id
+  region          = var.region
+  labels          = local.labels
+  entry_point     = each.value.entry_point
+  source_bucket   = google_storage_bucket.source.name
+  source_object   = google_storage_bucket_object.source[each.value.function].name
+  repository      = google_artifact_registry_repository.images.id
+  build_account   = google_service_account.build.id
+  timeout         = each.value.timeout
+  memory          = each.value.memory
+  concurrency     = each.value.concurrency
+  min_instances   = var.min_instances
+  max_instances   = each.value.max
+  environment     = local.environments[each.key]
+  secrets         = each.value.gemini && var.gemini_api_key_secret != null ? { GEMINI_API_KEY = var.gemini_api_key_secret } : {}
+  url             = local.urls[each.key]
+  verifies_itself = each.key == "ingest"
+
+  subscription = each.value.takes == null ? null : {
+    name         = local.subscriptions[each.key]
+    topic        = google_pubsub_topic.this[each.value.takes].id
+    ack_deadline = each.value.ack_deadline
+    # Made of the name, which is known before anything is there, so that a plan shows what follows from it.
+    dead_letter_topic = each.value.takes == local.dead_letters ? null : "projects/${var.project_id}/topics/${google_pubsub_topic.this[local.dead_letters].name}"
+    delivery_attempts = local.delivery_attempts
+  }
+  pubsub_agent = google_project_service_identity.pubsub.member
+
+  publishes_to = merge(
+    each.value.gives == null ? {} : { next = google_pubsub_topic.this[each.value.gives].name },
+    # tell acknowledges what it has kept; it never sends a dead letter on.
+    each.value.takes == local.dead_letters ? {} : { dead_letters = google_pubsub_topic.this[local.dead_letters].name },
+  )
+  roles = merge(
+    {
+      firestore = {
+        project   = var.project_id
+        role      = "roles/datastore.user"
+        condition = local.this_database
+      }
+    },
+    each.value.gemini && var.gemini_api_key_secret == null ? {
+      gemini = {
+        project   = var.project_id
+        role      = google_project_iam_custom_role.gemini.id
+        condition = null
+      }
+    } : {},
+    each.value.rag ? {
+      rag = {
+        project   = split("/", local.rag_corpus)[1]
+        role      = "roles/aiplatform.user"
+        condition = null
+      }
+    } : {},
+  )
+
+  depends_on = [
+    google_project_service.this,
+    google_firestore_database.this,
+    google_project_iam_member.build,
+    google_artifact_registry_repository_iam_member.build,
+    google_storage_bucket_iam_member.build,
+  ]
+}
+
+# Asking a model, and nothing else of Agent Platform.
+resource "google_project_iam_custom_role" "gemini" {
+  role_id     = "${replace(local.prefix, "-", "_")}threadwise_gemini"
+  title       = "threadwise: ask Gemini"
+  description = "Asks Gemini models; sees and changes nothing else."
+  permissions = ["aiplatform.endpoints.predict"]
+
+  depends_on = [google_project_service.this]
+}
+
+check "corpus" {
+  assert {
+    condition     = var.rag_corpus != null
+    error_message = "No corpus is set yet, so every question will end as an apology. Make and fill one with `python -m ops knowledge`, then set rag_corpus."
+  }
+}

@@ -1,0 +1,180 @@
+# One function, the identity it runs as, what that may do, and the subscription that calls it.
+
+resource "google_service_account" "run" {
+  account_id   = var.name
+  project      = var.project_id
+  display_name = "${var.name}: runs the function"
+}
+
+resource "google_cloudfunctions2_function" "this" {
+  name     = var.name
+  project  = var.project_id
+  location = var.region
+  labels   = var.labels
+
+  build_config {
+    runtime           = "python313"
+    entry_point       = var.entry_point
+    service_account   = var.build_account
+    docker_repository = var.repository
+    source {
+      storage_source {
+        bucket = var.source_bucket
+        object = var.source_object
+      }
+    }
+  }
+
+  service_config {
+    service_account_email            = google_service_account.run.email
+    timeout_seconds                  = var.timeout
+    available_memory                 = var.memory
+    available_cpu                    = "1"
+    max_instance_request_concurrency = var.concurrency
+    min_instance_count               = var.min_instances
+    max_instance_count               = var.max_instances
+    environment_variables            = var.environment
+    # A function that checks tokens itself is closed to the internet as soon as Pub/Sub calls it; the others
+    # are closed to all but the identity that their subscription pushes as.
+    ingress_settings = var.verifies_itself && var.subscription != null ? "ALLOW_INTERNAL_ONLY" : "ALLOW_ALL"
+
+    dynamic "secret_environment_variables" {
+      for_each = var.secrets
+      content {
+        key        = secret_environment_variables.key
+        project_id = var.project_id
+        secret     = secret_environment_variables.value
+        version    = "latest"
+      }
+    }
+  }
+
+  depends_on = [google_secret_manager_secret_iam_member.run] # it would not start without its key
+}
+
+# --- what it may do
+
+resource "google_project_iam_member" "run" {
+  for_each = var.roles
+
+  project = each.value.project
+  role    = each.value.role
+  member  = google_service_account.run.member
+
+  dynamic "condition" {
+    for_each = each.value.condition == null ? [] : [each.value.condition]
+    content {
+      title      = condition.value.title
+      expression = condition.value.expression
+    }
+  }
+}
+
+resource "google_pubsub_topic_iam_member" "run" {
+  for_each = var.publishes_to
+
+  project = var.project_id
+  topic   = each.value
+  role    = "roles/pubsub.publisher"
+  member  = google_service_account.run.member
+}
+
+resource "google_secret_manager_secret_iam_member" "run" {
+  for_each = var.secrets
+
+  project   = var.project_id
+  secret_id = each.value
+  role      = "roles/secretmanager.secretAccessor"
+  member    = google_service_account.run.member
+}
+
+# --- who may call it
+
+locals {
+  pushed        = toset(var.subscription == null ? [] : ["push"])
+  dead_lettered = toset(var.subscription == null || try(var.subscription.dead_letter_topic, null) == null ? [] : ["push"])
+  # Cloud Run takes the signature off a token that it has checked itself, so whoever wants to check it must
+  # be open to all callers, and refuse them itself.
+  invokers = var.verifies_itself ? { everybody = "allUsers" } : { push = one(values(google_service_account.push)[*].member) }
+}
+
+resource "google_cloud_run_v2_service_iam_member" "invoker" {
+  for_each = local.invokers
+
+  project  = var.project_id
+  location = var.region
+  name     = google_cloudfunctions2_function.this.name # a function's service has the function's name
+  role     = "roles/run.invoker"
+  member   = each.value
+}
+
+resource "google_service_account" "push" {
+  for_each = local.pushed
+
+  account_id   = var.push_account
+  project      = var.project_id
+  display_name = "${var.name}: calls the function for Pub/Sub"
+}
+
+# Pub/Sub signs its calls with this identity's tokens.
+resource "google_service_account_iam_member" "push" {
+  for_each = local.pushed
+
+  service_account_id = google_service_account.push[each.key].name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = var.pubsub_agent
+}
+
+resource "google_pubsub_subscription" "push" {
+  for_each = local.pushed
+
+  name                 = var.subscription.name
+  project              = var.project_id
+  topic                = var.subscription.topic
+  labels               = var.labels
+  ack_deadline_seconds = var.subscription.ack_deadline
+
+  push_config {
+    # Pub/Sub counts as internal at the service's own address only.
+    push_endpoint = var.verifies_itself ? google_cloudfunctions2_function.this.service_config[0].uri : var.url
+    oidc_token {
+      service_account_email = google_service_account.push[each.key].email
+      audience              = var.url
+    }
+    # Attributes come as headers: the request itself is the CloudEvent.
+    no_wrapper {
+      write_metadata = true
+    }
+  }
+
+  # Five attempts then take about two and a half minutes: longer than most troubles of a service last.
+  retry_policy {
+    minimum_backoff = "10s"
+    maximum_backoff = "300s"
+  }
+
+  # A dead letter has nowhere further to go: it is tried until it is kept.
+  dynamic "dead_letter_policy" {
+    for_each = var.subscription.dead_letter_topic[*]
+    content {
+      dead_letter_topic     = dead_letter_policy.value
+      max_delivery_attempts = var.subscription.delivery_attempts
+    }
+  }
+
+  expiration_policy {
+    ttl = "" # never, however long nobody asks
+  }
+
+  depends_on = [google_cloud_run_v2_service_iam_member.invoker, google_service_account_iam_member.push]
+}
+
+# Without this, and the right to publish to the dead letters, nothing is ever dead-lettered.
+resource "google_pubsub_subscription_iam_member" "dead_lettering" {
+  for_each = local.dead_lettered
+
+  project      = var.project_id
+  subscription = google_pubsub_subscription.push[each.key].name
+  role         = "roles/pubsub.subscriber"
+  member       = var.pubsub_agent
+}

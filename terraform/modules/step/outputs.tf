@@ -1,0 +1,9 @@
+output "service_account" {
+  description = "Who the function runs as."
+  value       = google_service_account.run.email
+}
+
+output "subscription" {
+  description = "Name of the push subscription, or null."
+  value       = one(values(google_pubsub_subscription.push)[*].name)
+}

@@ -1,0 +1,184 @@
+# The contract with the code, with every cloud call mocked: `terraform init && terraform test` needs no credentials.
+
+mock_provider "google" {
+  mock_resource "google_service_account" {
+    defaults = {
+      email  = "someone@my-project-123.iam.gserviceaccount.com"
+      member = "serviceAccount:someone@my-project-123.iam.gserviceaccount.com"
+      name   = "projects/my-project-123/serviceAccounts/someone@my-project-123.iam.gserviceaccount.com"
+    }
+  }
+}
+
+mock_provider "google-beta" {
+  mock_resource "google_project_service_identity" {
+    defaults = { member = "serviceAccount:service-1@gcp-sa-pubsub.iam.gserviceaccount.com" }
+  }
+}
+
+variables {
+  project_id = "my-project-123"
+  rag_corpus = "projects/my-project-123/locations/europe-west4/ragCorpora/42"
+}
+
+run "over_http" {
+  assert {
+    condition     = toset(values(local.topics)) == toset(["questions", "queries", "findings", "dead-letters"])
+    error_message = "The topics are not those that the functions publish to by default."
+  }
+  assert {
+    condition = { for step, it in module.step : step => it.subscription } == {
+      ingest      = null
+      reformulate = "questions-push"
+      retrieve    = "queries-push"
+      answer      = "findings-push"
+      tell        = "dead-letters-push"
+    }
+    error_message = "Each topic needs one push subscription, and ingest none: Chat calls it."
+  }
+  assert {
+    condition = alltrue([
+      for it in local.steps : it.step_seconds < it.timeout && (it.takes == null || it.timeout < it.ack_deadline) && it.ack_deadline <= 600
+    ])
+    error_message = "Deadlines must nest: step < function < ack <= 600 s."
+  }
+  assert {
+    condition     = local.steps.ingest.step_seconds < 30 && local.steps.ingest.timeout <= 30
+    error_message = "Chat waits 30 s."
+  }
+  assert {
+    condition = alltrue([
+      for variables in local.environments : alltrue([
+        for name in ["GOOGLE_CLOUD_PROJECT", "FIRESTORE_DATABASE", "DEAD_LETTER_TOPIC", "HISTORY_HOURS", "STEP_SECONDS", "THREADS"] :
+        length(variables[name]) > 0
+      ])
+    ])
+    error_message = "Every function needs these variables."
+  }
+  assert {
+    condition     = { for step, it in local.environments : step => it.PUBLISHES_TO if can(it.PUBLISHES_TO) } == { ingest = "questions", reformulate = "queries", retrieve = "findings" }
+    error_message = "Each step must publish to what the next one takes."
+  }
+  assert {
+    condition     = local.environments.ingest.CHAT_AUDIENCE == "https://asia-northeast1-my-project-123.cloudfunctions.net/threadwise-ingest" && local.environments.ingest.CHAT_EMAIL == "chat@system.gserviceaccount.com"
+    error_message = "ingest must expect tokens of Chat for its own URL."
+  }
+  assert {
+    condition     = local.environments.retrieve.RAG_CORPUS == var.rag_corpus && !can(local.environments.retrieve.RAG_DISTANCE_THRESHOLD)
+    error_message = "retrieve must search the corpus that was given, and no threshold must be set by itself."
+  }
+  assert {
+    condition     = local.environments.answer.GOOGLE_GENAI_USE_ENTERPRISE == "true" && !can(local.environments.tell.GOOGLE_GENAI_USE_ENTERPRISE)
+    error_message = "Who asks Gemini, and nobody else, must be told where."
+  }
+  assert {
+    condition     = toset(keys(google_firestore_field.expiry)) == toset(["chat_threads", "questions", "failures", "dead_letters", "replays"]) && alltrue([for field in google_firestore_field.expiry : field.field == "expired_at"])
+    error_message = "Every collection whose documents expire needs its TTL on expired_at."
+  }
+  assert {
+    condition     = google_firestore_database.this.delete_protection_state == "DELETE_PROTECTION_ENABLED" && google_firestore_database.this.deletion_policy == "ABANDON"
+    error_message = "The data must outlive everything else."
+  }
+  assert {
+    condition     = google_pubsub_subscription.backup.name == "dead-letters-backup" && google_pubsub_subscription.backup.expiration_policy[0].ttl == "" && length(google_pubsub_subscription.backup.push_config) == 0
+    error_message = "The operators' copy of the dead letters must be pulled, and never expire."
+  }
+  assert {
+    condition     = length(google_pubsub_topic_iam_member.chat) == 0
+    error_message = "Nobody publishes events when Chat calls ingest itself."
+  }
+  assert {
+    condition     = output.chat_configuration["09a. HTTP endpoint URL"] == local.environments.ingest.CHAT_AUDIENCE
+    error_message = "What is pasted into Chat's configuration must be what ingest expects."
+  }
+}
+
+run "over_pubsub" {
+  variables {
+    chat_connection = "pubsub"
+  }
+  assert {
+    condition     = module.step["ingest"].subscription == "chat-events-push"
+    error_message = "Chat's events must reach ingest."
+  }
+  assert {
+    condition     = local.environments.ingest.CHAT_EMAIL == "push-ingest@my-project-123.iam.gserviceaccount.com"
+    error_message = "ingest must expect tokens of the identity that pushes Chat's events."
+  }
+  assert {
+    condition     = google_pubsub_topic_iam_member.chat["classic"].member == "serviceAccount:chat-api-push@system.gserviceaccount.com" && length(google_pubsub_topic_iam_member.chat) == 2
+    error_message = "Chat must be able to publish, as a classic app and as an add-on."
+  }
+  assert {
+    condition     = output.chat_configuration["09. Cloud Pub/Sub topic name"] == "projects/my-project-123/topics/chat-events"
+    error_message = "The topic must be printed as Chat's configuration wants it."
+  }
+}
+
+run "a_second_environment" {
+  variables {
+    name_prefix        = "staging"
+    firestore_database = "staging"
+  }
+  assert {
+    condition = alltrue([
+      for name in concat(values(local.topics), values(local.subscriptions), values(local.functions), [google_pubsub_subscription.backup.name], values(local.metric_names)) :
+      startswith(name, "staging")
+    ])
+    error_message = "Every name must carry the environment's prefix."
+  }
+  assert {
+    condition     = local.environments.ingest.PUBLISHES_TO == "staging-questions" && local.environments.tell.FIRESTORE_DATABASE == "staging"
+    error_message = "The functions must work on their own environment's topics and database."
+  }
+}
+
+run "an_api_key" {
+  variables {
+    gemini_api_key_secret = "gemini-key"
+  }
+  assert {
+    condition     = !can(local.environments.answer.GOOGLE_GENAI_USE_ENTERPRISE) && !can(local.environments.answer.GEMINI_API_KEY)
+    error_message = "With a key, Gemini is not asked as the service account, and the key's value is not in the configuration."
+  }
+}
+
+run "deleting_the_data" {
+  variables {
+    delete_data = true
+  }
+  assert {
+    condition     = google_firestore_database.this.delete_protection_state == "DELETE_PROTECTION_DISABLED" && google_firestore_database.this.deletion_policy == "DELETE"
+    error_message = "Told to, destroy must be able to delete the database."
+  }
+}
+
+run "without_a_corpus" {
+  variables {
+    rag_corpus = null
+  }
+  expect_failures = [check.corpus]
+}
+
+run "wrong_values" {
+  command = plan
+  variables {
+    project_id             = "My Project"
+    name_prefix            = "production"
+    chat_connection        = "webhook"
+    rag_corpus             = "my-corpus"
+    history_hours          = 0
+    rag_top_k              = 0
+    rag_distance_threshold = -1
+    source_links           = { "gs://kb/" = "wiki.example" }
+    notification_channels  = ["me@example.com"]
+    alert_thresholds       = { error_rate = 2 }
+    quiet_minutes          = 5
+    min_instances          = -1
+  }
+  expect_failures = [
+    var.project_id, var.name_prefix, var.chat_connection, var.rag_corpus, var.history_hours, var.rag_top_k,
+    var.rag_distance_threshold, var.source_links, var.notification_channels, var.alert_thresholds, var.quiet_minutes,
+    var.min_instances,
+  ]
+}

@@ -1,0 +1,55 @@
+resource "google_pubsub_topic" "this" {
+  for_each = local.topics
+
+  name   = each.value
+  labels = local.labels
+
+  depends_on = [google_project_service.this]
+}
+
+# Without this, and the right to read the source subscription (in module.step), nothing is ever dead-lettered.
+resource "google_pubsub_topic_iam_member" "dead_lettering" {
+  topic  = google_pubsub_topic.this[local.dead_letters].name
+  role   = "roles/pubsub.publisher"
+  member = google_project_service_identity.pubsub.member
+}
+
+# Nobody reads it until the cases in Firestore are lost; as long as Pub/Sub can keep a message.
+resource "google_pubsub_subscription" "backup" {
+  name                       = "${local.prefix}${local.backup}"
+  topic                      = google_pubsub_topic.this[local.dead_letters].id
+  labels                     = local.labels
+  ack_deadline_seconds       = 60
+  message_retention_duration = "2678400s" # 31 days
+
+  expiration_policy {
+    ttl = "" # never
+  }
+}
+
+# --- Chat's events over Pub/Sub: the topic's publishers are the proof of who sent an event
+
+locals {
+  over_pubsub = toset(var.chat_connection == "pubsub" ? ["gsuiteaddons.googleapis.com"] : [])
+  # Which of the two publishes depends on whether the Chat app is built as a Google Workspace add-on.
+  chat_publishers = var.chat_connection != "pubsub" ? {} : {
+    classic = "serviceAccount:chat-api-push@system.gserviceaccount.com"
+    add_on  = one(values(google_project_service_identity.add_ons)[*].member)
+  }
+}
+
+resource "google_project_service_identity" "add_ons" {
+  provider = google-beta
+  for_each = local.over_pubsub
+
+  service    = each.key
+  depends_on = [google_project_service.this]
+}
+
+resource "google_pubsub_topic_iam_member" "chat" {
+  for_each = local.chat_publishers
+
+  topic  = google_pubsub_topic.this[local.chat_events].name
+  role   = "roles/pubsub.publisher"
+  member = each.value
+}

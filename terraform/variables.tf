@@ -1,0 +1,241 @@
+variable "project_id" {
+  description = "Id of the Google Cloud project; it is also the project of the Chat app."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.project_id))
+    error_message = "project_id must be a project's id (not its name or number), such as my-project-123."
+  }
+}
+
+variable "name_prefix" {
+  description = "Put before every name, so that two environments fit into one project; empty for the only one. Each needs its own firestore_database, too."
+  type        = string
+  default     = ""
+
+  validation {
+    # The longest account id is PREFIX-threadwise-reformulate, and 30 characters are the most.
+    condition     = can(regex("^([a-z][a-z0-9]{0,6})?$", var.name_prefix))
+    error_message = "name_prefix must be empty, or up to 7 lower-case letters and digits, a letter first, such as staging."
+  }
+}
+
+# --- where
+
+variable "region" {
+  description = "Region of the functions, their sources and their images."
+  type        = string
+  default     = "asia-northeast1"
+
+  validation {
+    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))
+    error_message = "region must be a region, such as asia-northeast1."
+  }
+}
+
+variable "firestore_location" {
+  description = "Location of the Firestore database; it cannot be changed later (docs/deploy.md tells how to move)."
+  type        = string
+  default     = "asia-northeast1"
+
+  validation {
+    condition     = can(regex("^([a-z]+-[a-z]+[0-9]+|nam[0-9]+|eur[0-9]+)$", var.firestore_location))
+    error_message = "firestore_location must be a region or a multi-region, such as asia-northeast1, eur3 or nam5."
+  }
+}
+
+variable "firestore_database" {
+  description = "Id of the Firestore database. Google's free quota is for one database of a project."
+  type        = string
+  default     = "(default)"
+
+  validation {
+    condition     = var.firestore_database == "(default)" || can(regex("^[a-z][a-z0-9-]{2,61}[a-z0-9]$", var.firestore_database))
+    error_message = "firestore_database must be (default), or 4 to 63 of a-z 0-9 -, a letter first."
+  }
+}
+
+variable "model_location" {
+  description = "Location that Gemini is asked in; the newest models are offered in global first."
+  type        = string
+  default     = "global"
+
+  validation {
+    condition     = can(regex("^(global|us|eu|[a-z]+-[a-z]+[0-9]+)$", var.model_location))
+    error_message = "model_location must be global, us, eu, or a region."
+  }
+}
+
+variable "rag_corpus" {
+  description = "The corpus that is searched, as `python -m ops knowledge create` prints it: projects/P/locations/L/ragCorpora/C. Its region is its own, apart from all others. Until it is set, every question ends as an apology and waits as a dead letter."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.rag_corpus == null || can(regex("^projects/[a-z0-9.:-]+/locations/[a-z]+-[a-z]+[0-9]+/ragCorpora/[0-9A-Za-z_-]+$", var.rag_corpus))
+    error_message = "rag_corpus must be a corpus's whole name: projects/PROJECT/locations/REGION/ragCorpora/ID."
+  }
+}
+
+# --- Google Chat
+
+variable "chat_connection" {
+  description = "How Chat sends events: http (Chat calls ingest's URL) or pubsub (Chat publishes to a topic)."
+  type        = string
+  default     = "http"
+
+  validation {
+    condition     = contains(["http", "pubsub"], var.chat_connection)
+    error_message = "chat_connection must be http or pubsub."
+  }
+}
+
+variable "app_name" {
+  description = "The bot's name in Chat; only printed, for the page that Google offers in its console alone."
+  type        = string
+  default     = "threadwise"
+
+  validation {
+    condition     = length(var.app_name) > 0 && length(var.app_name) <= 25
+    error_message = "app_name must have 1 to 25 characters."
+  }
+}
+
+# --- how it answers
+
+variable "rewrite_model" {
+  description = "Gemini model that makes follow-ups stand alone."
+  type        = string
+  default     = "gemini-3.5-flash-lite"
+
+  validation {
+    condition     = can(regex("^[a-z0-9][a-z0-9.-]*$", var.rewrite_model))
+    error_message = "rewrite_model must be a model's id, such as gemini-3.5-flash-lite."
+  }
+}
+
+variable "answer_model" {
+  description = "Gemini model that answers."
+  type        = string
+  default     = "gemini-3.5-flash"
+
+  validation {
+    condition     = can(regex("^[a-z0-9][a-z0-9.-]*$", var.answer_model))
+    error_message = "answer_model must be a model's id, such as gemini-3.5-flash."
+  }
+}
+
+variable "gemini_api_key_secret" {
+  description = "Id of a Secret Manager secret of this project that holds a Gemini API key; then Gemini is asked with it. Null: as the function's own service account. The key itself never enters Terraform."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.gemini_api_key_secret == null || can(regex("^[A-Za-z0-9_-]{1,255}$", var.gemini_api_key_secret))
+    error_message = "gemini_api_key_secret must be a secret's id, not its value and not its whole name."
+  }
+}
+
+variable "history_hours" {
+  description = "How long a conversation is remembered, in hours."
+  type        = number
+  default     = 24
+
+  validation {
+    condition     = var.history_hours > 0 && var.history_hours <= 8760
+    error_message = "history_hours must be more than 0 and at most 8760 (a year)."
+  }
+}
+
+variable "rag_top_k" {
+  description = "How many passages are fetched for a question."
+  type        = number
+  default     = 6
+
+  validation {
+    condition     = var.rag_top_k >= 1 && var.rag_top_k <= 50 && floor(var.rag_top_k) == var.rag_top_k
+    error_message = "rag_top_k must be a whole number from 1 to 50."
+  }
+}
+
+variable "rag_distance_threshold" {
+  description = "Passages farther away than this are left out; null leaves none out. Smaller is nearer."
+  type        = number
+  default     = null
+
+  validation {
+    condition     = var.rag_distance_threshold == null || try(var.rag_distance_threshold > 0, false)
+    error_message = "rag_distance_threshold must be null or more than 0."
+  }
+}
+
+variable "source_links" {
+  description = "What people may open in place of a source's address: prefix of its URI → prefix of its link, { \"gs://kb/\" = \"https://wiki.example/\" }."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for link in values(var.source_links) : can(regex("^https?://", link))])
+    error_message = "Every link in source_links must begin with http:// or https://."
+  }
+}
+
+# --- how much of it runs
+
+variable "min_instances" {
+  description = "Instances of each function that stay up while nobody asks. 0: the first question after a pause waits for cold starts; 1: it does not, and it costs something around the clock."
+  type        = number
+  default     = 0
+
+  validation {
+    condition     = var.min_instances >= 0 && var.min_instances <= 10 && floor(var.min_instances) == var.min_instances
+    error_message = "min_instances must be a whole number from 0 to 10."
+  }
+}
+
+# --- watching
+
+variable "notification_channels" {
+  description = "Where alerts go: names of Cloud Monitoring notification channels. Without one, alerts are only seen in the console."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for name in var.notification_channels : can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", name))])
+    error_message = "Each channel must be projects/PROJECT/notificationChannels/NUMBER."
+  }
+}
+
+variable "alert_thresholds" {
+  description = "From where on somebody is told: age of the oldest unacknowledged message of a step (seconds), share of a function's requests that fail (0 to 1), 95th percentile of the time from question to answer (seconds)."
+  type = object({
+    oldest_message_seconds = optional(number, 300)
+    error_rate             = optional(number, 0.05)
+    answer_seconds         = optional(number, 30)
+  })
+  default = {}
+
+  validation {
+    condition     = alltrue([for threshold in values(var.alert_thresholds) : threshold > 0]) && var.alert_thresholds.error_rate <= 1
+    error_message = "Every threshold must be more than 0, and error_rate at most 1."
+  }
+}
+
+variable "quiet_minutes" {
+  description = "Alert when no question was answered for this many minutes. Null, the default, where nobody need be asking (nights, test environments)."
+  type        = number
+  default     = null
+
+  validation {
+    condition     = var.quiet_minutes == null || try(var.quiet_minutes >= 10 && var.quiet_minutes <= 1380, false)
+    error_message = "quiet_minutes must be null, or from 10 to 1380 (23 hours)."
+  }
+}
+
+# --- the end
+
+variable "delete_data" {
+  description = "Let `terraform destroy` delete the Firestore database; `make destroy DATA=delete` sets it. Otherwise the database is protected and outlives everything."
+  type        = bool
+  default     = false
+}

@@ -1,0 +1,37 @@
+terraform {
+  required_version = ">= 1.9, < 2"
+
+  required_providers {
+    google = {
+      source  = "hashicorp/google"
+      version = ">= 6.20, < 8"
+    }
+    # For one resource that google lacks: making service agents exist before they are granted anything.
+    google-beta = {
+      source  = "hashicorp/google-beta"
+      version = ">= 6.20, < 8"
+    }
+    archive = {
+      source  = "hashicorp/archive"
+      version = ">= 2.4, < 3"
+    }
+  }
+
+  # The state is a file here until you share it: make a bucket with versioning, take the comments away, and
+  # run `terraform init -migrate-state`. One prefix for each environment.
+  #
+  # backend "gcs" {
+  #   bucket = "my-project-terraform-state"
+  #   prefix = "threadwise/production"
+  # }
+}
+
+provider "google" {
+  project = var.project_id
+  region  = var.region
+}
+
+provider "google-beta" {
+  project = var.project_id
+  region  = var.region
+}

@@ -1,0 +1,121 @@
+"""Chat over Pub/Sub as Terraform connects it: the event is pushed, unwrapped, in the name of push-ingest."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask import Request
+from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
+
+from ingest_fn.door import Door, open_services
+from ingest_fn.settings import Settings
+from local.connect import topic_path
+from local.places import PROJECT
+from shared.envelope import Envelope
+from tests.conftest import SmallCloud
+from tests.receiving import Push, receiving
+from tests.test_ingest import event
+
+URL = "https://asia-northeast1-my-project-123.cloudfunctions.net/threadwise-ingest"
+PUSH_INGEST = "push-ingest@my-project-123.iam.gserviceaccount.com"
+FORM = "application/x-www-form-urlencoded"
+TOPIC, SUBSCRIPTION = "chat-events", f"projects/{PROJECT}/subscriptions/chat-events-push"
+
+
+@dataclass
+class Connection:
+    """The topic that Chat publishes to, and the statuses that ingest has answered with."""
+
+    publisher: PublisherClient
+    statuses: list[int]
+
+    def publish(self, data: bytes) -> None:
+        """As Chat does: no attribute is documented, and Pub/Sub then pushes the data as a form."""
+        form = {"content-type": FORM}
+        self.publisher.publish(topic_path(TOPIC), data, **form).result(10)
+
+
+@pytest.fixture
+def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Iterator[Connection]:
+    settings = Settings(
+        chat_endpoint=small_cloud.places.url,
+        chat_audience=URL,
+        chat_certs_url=f"{small_cloud.places.url}/certs",
+        chat_email=PUSH_INGEST,
+    )
+    services = open_services(settings)
+    door = Door(lambda: services, settings.step_seconds, "dead-letters")
+    statuses: list[int] = []
+
+    async def answer(push: Push) -> int:
+        _, status = await asyncio.to_thread(door.receive, push.headers, push.body)
+        statuses.append(status)
+        return status
+
+    publisher, subscriber = PublisherClient(), SubscriberClient()
+    publisher.create_topic(name=topic_path(TOPIC))
+    with receiving(answer) as endpoint:
+        subscriber.create_subscription(
+            request={
+                "name": SUBSCRIPTION,
+                "topic": topic_path(TOPIC),
+                "push_config": {
+                    "push_endpoint": endpoint.url,
+                    "oidc_token": {
+                        "service_account_email": getattr(request, "param", PUSH_INGEST),
+                        "audience": URL,
+                    },
+                    "no_wrapper": {"write_metadata": True},
+                },
+                "ack_deadline_seconds": 45,
+            }
+        )
+        yield Connection(publisher, statuses)
+        subscriber.delete_subscription(subscription=SUBSCRIPTION)
+    publisher.delete_topic(topic=topic_path(TOPIC))
+
+
+@pytest.mark.slow
+def test_an_event_of_chat_becomes_a_question(connection: Connection, inbox: Any) -> None:
+    questions = inbox("questions")
+    given = event()
+
+    connection.publish(json.dumps(given).encode())
+
+    [published] = questions.messages()
+    assert Envelope.from_bytes(published.data).question.id == given["message"]["name"]
+
+
+@pytest.mark.slow
+def test_an_event_that_is_none_is_kept_and_acknowledged(connection: Connection, inbox: Any) -> None:
+    letters = inbox("dead-letters")
+
+    connection.publish(b"no event")
+
+    [letter] = letters.messages()
+    assert letter.attributes["dead-letter-reason"] == "event_malformed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("connection", ["chat@system.gserviceaccount.com"], indirect=True)
+def test_a_push_in_another_name_is_refused(connection: Connection, inbox: Any) -> None:
+    questions = inbox("questions")
+
+    connection.publish(json.dumps(event()).encode())
+
+    for _ in range(100):
+        if connection.statuses:
+            break
+        questions.is_empty()  # takes a moment, and shows that nothing came
+    assert set(connection.statuses) == {401}
+    assert questions.is_empty()
+
+
+def test_what_is_pushed_as_a_form_is_read_as_it_is() -> None:
+    sent = json.dumps(event("a+b=c & 日本語")).encode()
+    request = Request.from_values(method="POST", data=sent, content_type=FORM)
+
+    assert request.get_data() == sent  # as main.py reads it

@@ -1,0 +1,141 @@
+"""The table of docs/security.md against the configuration: who may do what, no more and no less."""
+
+import re
+from typing import Any
+
+from tests.terraform_config import ROOT, resources, steps
+
+#: Who, which role, on what.
+Grant = tuple[str, str, str]
+#: Every resource that grants anything; a new one must be expanded below, and documented.
+KNOWN = {
+    "google_artifact_registry_repository_iam_member.build",
+    "google_project_iam_member.build",
+    "google_pubsub_topic_iam_member.chat",
+    "google_pubsub_topic_iam_member.dead_lettering",
+    "google_storage_bucket_iam_member.build",
+    "module.step.google_cloud_run_v2_service_iam_member.invoker",
+    "module.step.google_project_iam_member.run",
+    "module.step.google_pubsub_subscription_iam_member.dead_lettering",
+    "module.step.google_pubsub_topic_iam_member.run",
+    "module.step.google_secret_manager_secret_iam_member.run",
+    "module.step.google_service_account_iam_member.push",
+}
+#: The roles of those that have one of their own; the others' are in the table of steps.
+ROLES = {
+    "google_artifact_registry_repository_iam_member.build": "roles/artifactregistry.writer",
+    "google_pubsub_topic_iam_member.chat": "roles/pubsub.publisher",
+    "google_pubsub_topic_iam_member.dead_lettering": "roles/pubsub.publisher",
+    "google_storage_bucket_iam_member.build": "roles/storage.objectViewer",
+    "module.step.google_cloud_run_v2_service_iam_member.invoker": "roles/run.invoker",
+    "module.step.google_pubsub_subscription_iam_member.dead_lettering": "roles/pubsub.subscriber",
+    "module.step.google_pubsub_topic_iam_member.run": "roles/pubsub.publisher",
+    "module.step.google_secret_manager_secret_iam_member.run": "roles/secretmanager.secretAccessor",
+    "module.step.google_service_account_iam_member.push": "roles/iam.serviceAccountTokenCreator",
+}
+INVOKER, PUBLISHER, SUBSCRIBER = "roles/run.invoker", "roles/pubsub.publisher", "roles/pubsub.subscriber"
+SIGNER, VIEWER = "roles/iam.serviceAccountTokenCreator", "roles/storage.objectViewer"
+
+
+def documented() -> tuple[set[Grant], set[Grant]]:
+    """The two tables: what is granted over HTTP, and what the Pub/Sub connection adds."""
+    page = (ROOT / "docs/security.md").read_text()
+    main, added = page.split('With `chat_connection = "pubsub"`')
+    return _rows(main), _rows(added.split("## ")[0])
+
+
+def _rows(text: str) -> set[Grant]:
+    rows = re.findall(r"^\| ([^|]+) \| `([^`]+)` \| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE)
+    return {(who.replace("`", ""), role, on.replace("`", "")) for who, role, on in rows}
+
+
+def granted() -> set[Grant]:
+    """What the table of steps leads to when Chat calls ingest itself."""
+    grants = {
+        ("everybody", INVOKER, "function threadwise-ingest"),
+        ("Pub/Sub", PUBLISHER, "topic dead-letters"),
+        ("threadwise-build", "roles/artifactregistry.writer", "repository threadwise"),
+        ("threadwise-build", "roles/logging.logWriter", "the project"),
+        ("threadwise-build", VIEWER, "bucket PROJECT-threadwise-source"),
+        ("threadwise-build", VIEWER, "buckets gcf-v2-…"),
+    }
+    for name, step in steps().items():
+        grants |= _of_function(f"threadwise-{name}", step)
+        if name != "ingest":
+            grants |= _of_calling(name, "dead-letters" if name == "tell" else step["takes"])
+    return grants
+
+
+def _of_function(who: str, step: dict[str, Any]) -> set[Grant]:
+    grants = {(who, "roles/datastore.user", "the database")}
+    if step["gives"]:
+        grants.add((who, PUBLISHER, f"topic {step['gives']}"))
+    if step["entry_point"] != "tell":
+        grants.add((who, PUBLISHER, "topic dead-letters"))
+    if step["gemini"]:
+        grants.add((who, "threadwise_gemini", "the project"))
+    if step["rag"]:
+        grants.add((who, "roles/aiplatform.user", "the project of the corpus"))
+    return grants
+
+
+def _of_calling(name: str, takes: str) -> set[Grant]:
+    grants = {
+        (f"push-{name}", INVOKER, f"function threadwise-{name}"),
+        ("Pub/Sub", SIGNER, f"account push-{name}"),
+    }
+    if takes != "dead-letters":
+        grants.add(("Pub/Sub", SUBSCRIBER, f"subscription {takes}-push"))
+    return grants
+
+
+def test_every_grant_is_documented_and_every_documented_grant_is_given() -> None:
+    documented_ones, _ = documented()
+
+    assert documented_ones == granted()
+
+
+def test_what_the_pubsub_connection_adds_is_documented() -> None:
+    _, added = documented()
+
+    assert added == {
+        ("chat-api-push@system.gserviceaccount.com", PUBLISHER, "topic chat-events"),
+        ("the Workspace add-ons' agent", PUBLISHER, "topic chat-events"),
+        ("Pub/Sub", SUBSCRIBER, "subscription chat-events-push"),
+        ("Pub/Sub", SIGNER, "account push-ingest"),
+    }
+
+
+def test_no_grant_is_forgotten_here() -> None:
+    assert {
+        address for address in resources() if "_iam_" in address and "custom_role" not in address
+    } == KNOWN
+
+
+def test_the_roles_are_those_of_the_table() -> None:
+    found = resources()
+
+    assert {address: found[address]["role"] for address in ROLES} == ROLES
+
+
+def test_the_roles_of_steps_and_builds_are_those_of_the_table() -> None:
+    main = (ROOT / "terraform/main.tf").read_text()
+    builds = resources()["google_project_iam_member.build"]["for_each"]
+
+    assert set(re.findall(r'"(roles/[\w.]+)"', main)) == {"roles/datastore.user", "roles/aiplatform.user"}
+    assert {entry["role"] for entry in builds.values()} == {"roles/logging.logWriter", VIEWER}
+    assert resources()["google_project_iam_custom_role.gemini"]["permissions"] == [
+        "aiplatform.endpoints.predict"
+    ]
+
+
+def test_nobody_is_granted_a_basic_role_and_nothing_takes_rights_from_others() -> None:
+    text = "\n".join(path.read_text() for path in sorted((ROOT / "terraform").rglob("*.tf")))
+
+    assert not re.findall(r"roles/(owner|editor|viewer)\b", text)
+    # Bindings and policies would remove what somebody else has granted.
+    assert not re.findall(r"_iam_(binding|policy)\"", text)
+
+
+def test_a_database_is_reached_by_its_own_environment_alone() -> None:
+    assert "condition = local.this_database" in (ROOT / "terraform/main.tf").read_text()

@@ -1,0 +1,104 @@
+"""Names and times in the cloud are those of the code and of the local cloud."""
+
+import re
+from typing import Any
+
+import pytest
+
+from local import pipeline
+from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS
+from tests.terraform_config import ROOT, evaluated, local, needs_terraform, resources, steps
+from tests.test_deadlines import LONGEST_CALL, step_seconds
+
+#: Written by the operators' tools.
+OF_OPERATORS = {"replays"}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+def test_a_step_takes_and_gives_as_in_the_local_cloud(function: pipeline.Step) -> None:
+    step = steps()[function.name]
+
+    assert step["gives"] == function.gives
+    assert f"{step['function']}/main.py" == function.source
+    assert step["entry_point"] == function.entry_point
+    if function.takes not in {None, DEAD_LETTERS}:  # which are expressions
+        assert step["takes"] == function.takes
+
+
+def test_the_dead_letters_and_their_copies_have_the_same_names() -> None:
+    assert local("dead_letters") == DEAD_LETTERS
+    assert local("backup") == BACKUP
+    assert local("delivery_attempts") == DELIVERY_ATTEMPTS
+    assert steps()["tell"]["takes"] == "${local.dead_letters}"
+
+
+@pytest.mark.parametrize("name", steps())
+def test_deadlines_nest(name: str) -> None:
+    step = steps()[name]
+
+    assert LONGEST_CALL[name] < step["step_seconds"] == step_seconds(name)
+    assert step["step_seconds"] < step["timeout"] < step["ack_deadline"] <= 600
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+def test_a_message_comes_again_after_the_same_time_as_in_the_local_cloud(function: pipeline.Step) -> None:
+    if function.takes is not None:
+        assert steps()[function.name]["ack_deadline"] == function.ack_deadline
+
+
+def test_every_time_is_in_the_documentation() -> None:
+    page = (ROOT / "docs/reliability.md").read_text()
+
+    for name, step in steps().items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |") and " s" in line)
+        for time in ("step_seconds", "timeout", "ack_deadline"):
+            assert f"{step[time]} s" in row, f"{name}: {time}"
+
+
+def test_a_function_takes_as_many_requests_as_it_has_threads() -> None:
+    assert "THREADS = tostring(it.concurrency)" in re.sub(r" +", " ", local("environments"))
+
+
+def test_every_collection_that_expires_has_its_ttl() -> None:
+    written = {name for path in sources() for name in expiring_collections(path.read_text())}
+
+    assert written <= set(local("expiring_collections"))
+    assert set(local("expiring_collections")) - written <= OF_OPERATORS
+
+
+def test_the_ttl_sits_on_the_field_that_the_code_writes() -> None:
+    field = resources()["google_firestore_field.expiry"]
+
+    assert field["field"] == "${local.expiry_field}"
+    assert "ttl_config" in field
+    assert f'"{local("expiry_field")}": expiry(' in (ROOT / "shared/records.py").read_text()
+
+
+@needs_terraform
+@pytest.mark.slow
+def test_the_names_in_the_cloud_are_the_local_ones() -> None:
+    subscriptions = {f.name: f.subscription for f in FUNCTIONS if f.takes}
+
+    assert set(evaluated("topics").values()) == set(TOPICS)
+    assert evaluated("subscriptions") == subscriptions
+
+
+@needs_terraform
+@pytest.mark.slow
+def test_a_prefix_is_on_every_name() -> None:
+    for table in ("topics", "subscriptions", "functions", "push_identities"):
+        values: dict[str, Any] = evaluated(table, name_prefix="staging", chat_connection="pubsub")
+        assert all(value.startswith("staging-") for value in values.values()), table
+
+
+def sources() -> list[Any]:
+    """Every module of the product that could write documents."""
+    folders = [*sorted(ROOT.glob("*_fn")), ROOT / "shared", ROOT / "ops"]
+    return [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+
+
+def expiring_collections(source: str) -> list[str]:
+    """The collection of a module that writes `expired_at`."""
+    if '"expired_at"' not in source:
+        return []
+    return re.findall(r'^COLLECTION\b[^=]*= "([a-z_]+)"', source, re.MULTILINE)

@@ -1,0 +1,128 @@
+"""What the functions need to be told is what Terraform tells them: one source of truth."""
+
+from typing import Any
+
+import pytest
+
+from answer_fn.settings import Settings as AnswerSettings
+from ingest_fn.settings import Settings as IngestSettings
+from reformulate_fn.settings import Settings as ReformulateSettings
+from retrieve_fn.settings import Settings as RetrieveSettings
+from shared.settings import CommonSettings, read
+from tests.terraform_config import (
+    CORPUS,
+    PROJECT,
+    defaults,
+    evaluated,
+    needs_terraform,
+    steps,
+    variables_given,
+)
+
+SETTINGS: dict[str, type[CommonSettings]] = {
+    "ingest_fn": IngestSettings,
+    "reformulate_fn": ReformulateSettings,
+    "retrieve_fn": RetrieveSettings,
+    "answer_fn": AnswerSettings,
+}
+STEPS = ("ingest", "reformulate", "retrieve", "answer", "tell")
+#: Not ours: google-genai and functions-framework read these.
+OF_LIBRARIES = {"GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_CLOUD_LOCATION", "THREADS"}
+#: For the local cloud and its stand-ins alone; Google's own addresses are their defaults.
+LOCAL_ONLY = {"CHAT_ENDPOINT", "RAG_ENDPOINT", "CHAT_CERTS_URL"}
+#: Variable of Terraform → the function's setting whose default it repeats.
+REPEATED = {
+    "rewrite_model": ("reformulate_fn", "rewrite_model"),
+    "answer_model": ("answer_fn", "answer_model"),
+    "history_hours": ("answer_fn", "history_hours"),
+    "rag_top_k": ("retrieve_fn", "rag_top_k"),
+    "rag_distance_threshold": ("retrieve_fn", "rag_distance_threshold"),
+    "firestore_database": ("answer_fn", "firestore_database"),
+}
+
+
+def settings_of(step: str) -> type[CommonSettings]:
+    return SETTINGS[steps()[step]["function"]]
+
+
+def names(settings: type[CommonSettings]) -> set[str]:
+    return {field.upper() for field in settings.model_fields}
+
+
+def test_the_table_holds_every_function() -> None:
+    assert tuple(steps()) == STEPS
+    assert {it["function"] for it in steps().values()} == set(SETTINGS)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_needed_setting_is_given(step: str) -> None:
+    needed = {name.upper() for name, field in settings_of(step).model_fields.items() if field.is_required()}
+
+    assert needed <= variables_given(step)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_nothing_is_given_that_nobody_reads(step: str) -> None:
+    assert variables_given(step) <= names(settings_of(step)) | OF_LIBRARIES
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_setting_can_be_set_in_the_cloud(step: str) -> None:
+    # tell shares answer_fn's settings, and asks no model.
+    not_its_own = {"ANSWER_MODEL"} if step == "tell" else set()
+    last = {"PUBLISHES_TO"} if steps()[step]["gives"] is None else set()
+
+    assert names(settings_of(step)) - LOCAL_ONLY - not_its_own - last <= variables_given(step)
+
+
+@pytest.mark.parametrize("variable", REPEATED)
+def test_a_variable_s_default_is_the_setting_s(variable: str) -> None:
+    function, field = REPEATED[variable]
+
+    assert defaults()[variable] == SETTINGS[function].model_fields[field].default
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_topic_that_a_step_gives_to_is_its_default(step: str) -> None:
+    if steps()[step]["gives"] is not None:
+        assert steps()[step]["gives"] == settings_of(step).model_fields["publishes_to"].default
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "over Pub/Sub": {"chat_connection": "pubsub"},
+    "a second environment": {"name_prefix": "staging", "firestore_database": "staging"},
+    "all set": {
+        "rag_distance_threshold": 0.6,
+        "source_links": {"gs://kb/": "https://wiki.example/"},
+        "history_hours": 48,
+        "rewrite_model": "gemini-9",
+    },
+}
+
+
+@needs_terraform
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_every_function_starts_with_what_terraform_gives_it(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for step, variables in evaluated("environments", rag_corpus=CORPUS, **WAYS[way]).items():
+        with monkeypatch.context() as environment:
+            for name in names(settings_of(step)):
+                environment.delenv(name, raising=False)
+            for name, value in variables.items():
+                environment.setenv(name, value)
+            settings = read(settings_of(step))
+        assert settings.google_cloud_project == PROJECT
+        assert settings.step_seconds == steps()[step]["step_seconds"]
+        assert settings.firestore_database == WAYS[way].get("firestore_database", "(default)")
+
+
+@needs_terraform
+@pytest.mark.slow
+def test_without_a_corpus_retrieve_starts_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in evaluated("environments")["retrieve"].items():
+        monkeypatch.setenv(name, value)
+
+    assert isinstance(read(RetrieveSettings), RetrieveSettings)
