@@ -26,14 +26,14 @@ WAIT, TIMEOUT = 30.0, 10.0
 def keep(letters: list[DeadLetter], world: World) -> tuple[int, dict[str, str]]:
     """Keep letters as cases: how many were not kept yet, and by message id what was in the way.
 
-    What people have told the bot to forget is not kept. Raises GoogleAPICallError, Permanent or Transient when
-    nothing can be read.
+    What people have told the bot to forget is not kept. Raises GoogleAPICallError, Permanent or Transient
+    when nothing can be read.
     """
-    questions = [letter.question for letter in letters if letter.question]
-    forgotten = Forgotten(world.firestore).among(questions, Deadline(WAIT))
-    letters = [letter for letter in letters if letter.question_id not in forgotten]
     known = dict(world.store.whole(sorted({letter.case_id for letter in letters})))
     unkept = [letter for letter in letters if not _is_kept(letter, known.get(letter.case_id))]
+    questions = [letter.question for letter in unkept if letter.question]
+    forgotten = Forgotten(world.firestore).among(questions, Deadline(WAIT)) if questions else set()
+    unkept = [letter for letter in unkept if letter.question_id not in forgotten]
     first = {letter.case_id: letter for letter in reversed(unkept) if letter.case_id not in known}
     together = {
         letter.message_id for part in _parts(list(first.values())) if _created(part, world) for letter in part
