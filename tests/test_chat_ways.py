@@ -139,7 +139,8 @@ def test_an_event_on_the_topic_that_is_none_is_a_dead_letter_of_ingest(
 
     until = time.monotonic() + 60
     while not any(
-        document.to_dict()["data"] == odd for document in stack.firestore.collection("dead_letters").stream()
+        (document.to_dict() or {}).get("data") == odd
+        for document in stack.firestore.collection("dead_letters").stream()
     ):
         assert time.monotonic() < until, "it is not kept"
         time.sleep(0.1)
