@@ -34,11 +34,22 @@ locals {
       max          = 10
       gemini       = false
       rag          = false
-      environment = {
-        CHAT_AUDIENCE = local.urls.ingest
-        # Who signs: Chat itself, or Pub/Sub in the name of the identity that pushes Chat's events.
-        CHAT_EMAIL = var.chat_connection == "pubsub" ? local.push_identities.ingest : "chat@system.gserviceaccount.com"
-      }
+      environment = merge(
+        {
+          CHAT_AUDIENCE        = local.urls.ingest
+          ALLOWED_DOMAINS      = join(",", var.allowed_domains)
+          ALLOWED_SPACES       = join(",", var.allowed_spaces)
+          COMMANDS             = jsonencode(var.chat_commands)
+          LONGEST_QUESTION     = tostring(var.longest_question)
+          QUESTIONS_PER_MINUTE = tostring(var.questions_per_minute)
+        },
+        # Who signs: Chat itself, or Pub/Sub in the name of the identity that pushes Chat's events; never both.
+        var.chat_connection == "pubsub" ? {
+          CHAT_EMAIL    = ""
+          PUSH_EMAIL    = local.push_identities.ingest
+          PUSH_AUDIENCE = local.urls.ingest
+        } : { CHAT_EMAIL = var.chat_identity },
+      )
     }
     reformulate = {
       function     = "reformulate_fn"
@@ -130,7 +141,7 @@ locals {
 
   # Every collection that has documents which expire: Firestore deletes them by this field.
   expiry_field         = "expired_at"
-  expiring_collections = ["chat_threads", "questions", "failures", "dead_letters", "replays"]
+  expiring_collections = ["chat_threads", "questions", "failures", "dead_letters", "replays", "forgotten", "askers"]
 
   # What each function is told. THREADS is functions-framework's: as many as Cloud Run sends at once.
   environments = {

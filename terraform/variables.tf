@@ -90,6 +90,72 @@ variable "chat_connection" {
   }
 }
 
+variable "chat_identity" {
+  description = "Who calls ingest when chat_connection is http: chat@system.gserviceaccount.com for a classic Chat app; for one that is built as an add-on the Service account email of its Connection settings, service-NUMBER@gcp-sa-gsuiteaddons.iam.gserviceaccount.com."
+  type        = string
+  default     = "chat@system.gserviceaccount.com"
+
+  validation {
+    condition     = can(regex("^[a-z0-9-]+@[a-z0-9.-]+[.]gserviceaccount[.]com$", var.chat_identity))
+    error_message = "chat_identity must be the whole address of a service account."
+  }
+}
+
+variable "chat_commands" {
+  description = "What the ids of the Chat app's commands mean: ask, forget or help."
+  type        = map(string)
+  default     = { "1" = "ask", "2" = "forget", "3" = "help", "4" = "forget", "5" = "help" }
+
+  validation {
+    condition     = alltrue([for meaning in values(var.chat_commands) : contains(["ask", "forget", "help"], meaning)])
+    error_message = "A command means ask, forget or help."
+  }
+}
+
+variable "allowed_domains" {
+  description = "Domains of the people who may use the bot, such as example.com, or Google's ids of them. Empty: whoever Chat lets in."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for domain in var.allowed_domains : can(regex("^[A-Za-z0-9.-]+$", domain))])
+    error_message = "A domain has letters, digits, dots and hyphens."
+  }
+}
+
+variable "allowed_spaces" {
+  description = "Spaces the bot may be used in: spaces/AAAA, or all of a kind: SPACE, GROUP_CHAT, DIRECT_MESSAGE. Empty: everywhere."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for space in var.allowed_spaces : can(regex("^(spaces/[A-Za-z0-9_-]+|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$", space))])
+    error_message = "A space is spaces/AAAA, SPACE, GROUP_CHAT or DIRECT_MESSAGE."
+  }
+}
+
+variable "longest_question" {
+  description = "Characters of a question; a longer one is answered with a request to shorten it."
+  type        = number
+  default     = 2000
+
+  validation {
+    condition     = var.longest_question >= 1 && var.longest_question <= 32000
+    error_message = "longest_question must be from 1 to 32000."
+  }
+}
+
+variable "questions_per_minute" {
+  description = "Questions of one person a minute; what is more is answered with a request to wait."
+  type        = number
+  default     = 10
+
+  validation {
+    condition     = var.questions_per_minute >= 1
+    error_message = "questions_per_minute must be at least 1."
+  }
+}
+
 variable "app_name" {
   description = "The bot's name in Chat; only printed, for the page that Google offers in its console alone."
   type        = string

@@ -44,7 +44,10 @@ def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Itera
         chat_endpoint=small_cloud.places.url,
         chat_audience=URL,
         chat_certs_url=f"{small_cloud.places.url}/certs",
-        chat_email=PUSH_INGEST,
+        chat_email="",
+        push_email=PUSH_INGEST,
+        push_audience=URL,
+        questions_per_minute=100_000,
     )
     services = open_services(settings)
     door = Door(lambda: services, settings.step_seconds, "dead-letters")
@@ -56,7 +59,6 @@ def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Itera
         return status
 
     publisher, subscriber = PublisherClient(), SubscriberClient()
-    publisher.create_topic(name=topic_path(TOPIC))
     with receiving(answer) as endpoint:
         subscriber.create_subscription(
             request={
@@ -75,7 +77,6 @@ def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Itera
         )
         yield Connection(publisher, statuses)
         subscriber.delete_subscription(subscription=SUBSCRIPTION)
-    publisher.delete_topic(topic=topic_path(TOPIC))
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from local import pipeline
-from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS
+from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, EVENTS, FUNCTIONS, TOPICS
 from tests.terraform_config import ROOT, evaluated, local, needs_terraform, resources, steps
 from tests.test_deadlines import LONGEST_CALL, step_seconds
 
@@ -21,13 +21,14 @@ def test_a_step_takes_and_gives_as_in_the_local_cloud(function: pipeline.Step) -
     assert step["gives"] == function.gives
     assert f"{step['function']}/main.py" == function.source
     assert step["entry_point"] == function.entry_point
-    if function.takes not in {None, DEAD_LETTERS}:  # which are expressions
+    if function.takes not in {EVENTS, DEAD_LETTERS}:  # which are expressions
         assert step["takes"] == function.takes
 
 
 def test_the_dead_letters_and_their_copies_have_the_same_names() -> None:
     assert local("dead_letters") == DEAD_LETTERS
     assert local("backup") == BACKUP
+    assert local("chat_events") == EVENTS
     assert local("delivery_attempts") == DELIVERY_ATTEMPTS
     assert steps()["tell"]["takes"] == "${local.dead_letters}"
 
@@ -79,8 +80,8 @@ def test_the_ttl_sits_on_the_field_that_the_code_writes() -> None:
 def test_the_names_in_the_cloud_are_the_local_ones() -> None:
     subscriptions = {f.name: f.subscription for f in FUNCTIONS if f.takes}
 
-    assert set(evaluated("topics").values()) == set(TOPICS)
-    assert evaluated("subscriptions") == subscriptions
+    assert set(evaluated("topics", chat_connection="pubsub").values()) == set(TOPICS)
+    assert evaluated("subscriptions", chat_connection="pubsub") == subscriptions
 
 
 @needs_terraform

@@ -29,7 +29,7 @@ STEPS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 #: Not ours: google-genai and functions-framework read these.
 OF_LIBRARIES = {"GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_CLOUD_LOCATION", "THREADS"}
 #: For the local cloud and its stand-ins alone; Google's own addresses are their defaults.
-LOCAL_ONLY = {"CHAT_ENDPOINT", "RAG_ENDPOINT", "CHAT_CERTS_URL"}
+LOCAL_ONLY = {"CHAT_ENDPOINT", "RAG_ENDPOINT", "CHAT_CERTS_URL", "CHAT_OWN_CERTS_URL"}
 #: Variable of Terraform → the function's setting whose default it repeats.
 REPEATED = {
     "rewrite_model": ("reformulate_fn", "rewrite_model"),
@@ -37,6 +37,9 @@ REPEATED = {
     "history_hours": ("answer_fn", "history_hours"),
     "rag_top_k": ("retrieve_fn", "rag_top_k"),
     "rag_distance_threshold": ("retrieve_fn", "rag_distance_threshold"),
+    "chat_commands": ("ingest_fn", "commands"),
+    "longest_question": ("ingest_fn", "longest_question"),
+    "questions_per_minute": ("ingest_fn", "questions_per_minute"),
     "firestore_database": ("answer_fn", "firestore_database"),
 }
 
@@ -97,6 +100,12 @@ WAYS: dict[str, dict[str, Any]] = {
         "source_links": {"gs://kb/": "https://wiki.example/"},
         "history_hours": 48,
         "rewrite_model": "gemini-9",
+        "chat_identity": "service-1@gcp-sa-gsuiteaddons.iam.gserviceaccount.com",
+        "allowed_domains": ["example.com", "C0abc"],
+        "allowed_spaces": ["spaces/AAAA", "DIRECT_MESSAGE"],
+        "chat_commands": {"7": "ask"},
+        "longest_question": 500,
+        "questions_per_minute": 3,
     },
 }
 
