@@ -9,6 +9,7 @@ import os
 import statistics
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -55,12 +56,11 @@ async def measure(people: int, *, quotas: bool) -> None:
                 refused = cloud.chat.quotas.refused - refused
             parked = (Path(folder) / "answer.log").read_text().count("Parked in the dead letters")
     waited = sorted(seconds for seconds in ended if seconds is not None)
+    gaps = [after - before for before, after in pairwise(waited)]
+    median = statistics.median
     print(f"asked at once: {people}   answered: {len(waited)}   parked: {parked}   refused (429): {refused}")
-    print(
-        f"waited: first {waited[0]:.1f} s   p50 {statistics.median(waited):.1f} s   last {waited[-1]:.1f} s"
-    )
-    gaps = [after - before for before, after in zip(waited, waited[1:], strict=False)]
-    print(f"between two answers: p50 {statistics.median(gaps):.2f} s   longest {max(gaps):.2f} s")
+    print(f"waited: first {waited[0]:.1f} s   p50 {median(waited):.1f} s   last {waited[-1]:.1f} s")
+    print(f"between two answers: p50 {median(gaps):.2f} s   longest {max(gaps):.2f} s")
 
 
 def main(
