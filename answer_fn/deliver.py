@@ -44,6 +44,7 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
     """
     final = settled.final
     first, *more = contents_of(final, question)
+    logs.info("Ready")  # it may have to wait for its turn in the space
     posted = services.chat.put_final(question, first, deadline, more=more)
     logs.info("Posted", kind=final["kind"], parts=1 + len(more), sources=len(final["sources"]))
     _save(question, final, services, deadline)
