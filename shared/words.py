@@ -11,10 +11,13 @@ from dataclasses import dataclass
 
 _FUNCTION_WORDS = """
     a about above after again against all am an and any are as at be because been before being below between
-    both but by did do does doing down during each few for from further had has have having he her here hers
-    him his how i if in into is it its itself just me more most my no nor not now of off on once only or other
-    our out over own same she so some such than that the their them then there these they this those through
-    to too under until up very was we were what when where which while who whom why will with you your
+    both but by can did do does doing down during each few for from further had has have having he her here
+    hers herself him himself his how i if in into is it its itself just me more most my myself no nor not now
+    of off on once only or other our ours ourselves out over own same she should so some such than that the
+    their theirs them themselves then there these they this those through to too under until up very was we
+    were what when where which while who whom why will with you your yours yourself
+    aren't didn't hadn't hasn't haven't she's shouldn't that's there's they're we're weren't wouldn't you're
+    you've
 """
 #: English words that ask, thank or greet; they say nothing about the subject.
 ASKING = """
