@@ -101,7 +101,106 @@ variable "app_name" {
   }
 }
 
+variable "chat_app" {
+  description = "How the Chat app is built: classic, or add_on where the box of a Google Workspace add-on stays ticked. Chat then signs and publishes as another identity, and over Pub/Sub no click on a button arrives."
+  type        = string
+  default     = "classic"
+
+  validation {
+    condition     = contains(["classic", "add_on"], var.chat_app)
+    error_message = "chat_app must be classic or add_on."
+  }
+}
+
+variable "commands" {
+  description = "What the ids of the Chat app's commands mean: ask, forget or help. By default 1 to 3 are slash commands, 4 and 5 quick commands."
+  type        = map(string)
+  default     = { "1" = "ask", "2" = "forget", "3" = "help", "4" = "forget", "5" = "help" }
+
+  validation {
+    condition     = alltrue([for id, meaning in var.commands : can(regex("^[1-9][0-9]{0,3}$", id)) && contains(["ask", "forget", "help"], meaning)])
+    error_message = "commands must map ids (1 to 9999) to ask, forget or help."
+  }
+}
+
+variable "allowed_domains" {
+  description = "Domains of the people who may use the bot, such as example.com, or Google's ids of them. Empty: whoever Chat lets in."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for domain in var.allowed_domains : can(regex("^[A-Za-z0-9.-]+$", domain))])
+    error_message = "Each of allowed_domains must be a domain, such as example.com, without @."
+  }
+}
+
+variable "allowed_spaces" {
+  description = "Spaces that the bot may be used in: spaces/AAAA, or all of a kind: SPACE, GROUP_CHAT, DIRECT_MESSAGE. Empty: everywhere."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for space in var.allowed_spaces : can(regex("^(spaces/[A-Za-z0-9_-]+|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$", space))])
+    error_message = "Each of allowed_spaces must be spaces/ID, SPACE, GROUP_CHAT or DIRECT_MESSAGE."
+  }
+}
+
+variable "questions_per_minute" {
+  description = "Questions of one person a minute; who asks more is told to wait."
+  type        = number
+  default     = 10
+
+  validation {
+    condition     = var.questions_per_minute >= 1 && floor(var.questions_per_minute) == var.questions_per_minute
+    error_message = "questions_per_minute must be a whole number from 1."
+  }
+}
+
+variable "longest_question" {
+  description = "Characters of a question; a longer one is not answered, and its asker told."
+  type        = number
+  default     = 2000
+
+  validation {
+    condition     = var.longest_question >= 1 && var.longest_question <= 32000 && floor(var.longest_question) == var.longest_question
+    error_message = "longest_question must be a whole number from 1 to 32000."
+  }
+}
+
+variable "chat_writes_per_second" {
+  description = "Chat's quota of writes a second in one space, which all apps in the space share. Google's is 1; lower it where others write there, too."
+  type        = number
+  default     = 1
+
+  validation {
+    condition     = var.chat_writes_per_second > 0 && var.chat_writes_per_second <= 1000
+    error_message = "chat_writes_per_second must be more than 0 and at most 1000."
+  }
+}
+
 # --- how it answers
+
+variable "languages" {
+  description = "Languages the bot speaks, as the files in shared/texts are named: [\"ja\", \"en\"]. Whoever speaks none of them hears the first. Empty: all that there are, and English first."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for language in var.languages : fileexists("${path.root}/../shared/texts/${language}.toml")])
+    error_message = "Each of languages must be the name of a file in shared/texts, without .toml."
+  }
+}
+
+variable "human_contact" {
+  description = "Whom to ask where the bot has no answer, in Markdown: an e-mail address or a link. Null: nobody is named."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.human_contact == null || try(length(var.human_contact) >= 1 && length(var.human_contact) <= 300, false)
+    error_message = "human_contact must be null, or have 1 to 300 characters."
+  }
+}
 
 variable "rewrite_model" {
   description = "Gemini model that makes follow-ups stand alone."
@@ -194,6 +293,12 @@ variable "min_instances" {
 }
 
 # --- watching
+
+variable "log_content" {
+  description = "Write what is asked and answered into the logs, for a test environment. Whoever may read the logs may then read the conversations, and what the bot is told to forget stays there."
+  type        = bool
+  default     = false
+}
 
 variable "notification_channels" {
   description = "Where alerts go: names of Cloud Monitoring notification channels. Without one, alerts are only seen in the console."

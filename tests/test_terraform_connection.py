@@ -1,4 +1,4 @@
-"""Chat over Pub/Sub as Terraform connects it: the event is pushed, unwrapped, in the name of push-ingest."""
+"""Chat's events over Pub/Sub as Terraform connects them: pushed wrapped, in the name of push-ingest."""
 
 import asyncio
 import json
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from flask import Request
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 
 from ingest_fn.door import Door, open_services
 from ingest_fn.settings import Settings
 from local.connect import topic_path
+from local.pipeline import EVENTS
 from local.places import PROJECT
 from shared.envelope import Envelope
 from tests.conftest import SmallCloud
@@ -21,8 +21,7 @@ from tests.test_ingest import event
 
 URL = "https://asia-northeast1-my-project-123.cloudfunctions.net/threadwise-ingest"
 PUSH_INGEST = "push-ingest@my-project-123.iam.gserviceaccount.com"
-FORM = "application/x-www-form-urlencoded"
-TOPIC, SUBSCRIPTION = "chat-events", f"projects/{PROJECT}/subscriptions/chat-events-push"
+SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/chat-events-push"
 
 
 @dataclass
@@ -33,9 +32,8 @@ class Connection:
     statuses: list[int]
 
     def publish(self, data: bytes) -> None:
-        """As Chat does: no attribute is documented, and Pub/Sub then pushes the data as a form."""
-        form = {"content-type": FORM}
-        self.publisher.publish(topic_path(TOPIC), data, **form).result(10)
+        """As Chat does: without attributes."""
+        self.publisher.publish(topic_path(EVENTS), data).result(10)
 
 
 @pytest.fixture
@@ -44,7 +42,9 @@ def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Itera
         chat_endpoint=small_cloud.places.url,
         chat_audience=URL,
         chat_certs_url=f"{small_cloud.places.url}/certs",
-        chat_email=PUSH_INGEST,
+        chat_email="",
+        push_email=PUSH_INGEST,
+        push_audience=URL,
     )
     services = open_services(settings)
     door = Door(lambda: services, settings.step_seconds, "dead-letters")
@@ -56,26 +56,23 @@ def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Itera
         return status
 
     publisher, subscriber = PublisherClient(), SubscriberClient()
-    publisher.create_topic(name=topic_path(TOPIC))
     with receiving(answer) as endpoint:
         subscriber.create_subscription(
             request={
                 "name": SUBSCRIPTION,
-                "topic": topic_path(TOPIC),
+                "topic": topic_path(EVENTS),
                 "push_config": {
                     "push_endpoint": endpoint.url,
                     "oidc_token": {
                         "service_account_email": getattr(request, "param", PUSH_INGEST),
                         "audience": URL,
                     },
-                    "no_wrapper": {"write_metadata": True},
                 },
                 "ack_deadline_seconds": 45,
             }
         )
         yield Connection(publisher, statuses)
         subscriber.delete_subscription(subscription=SUBSCRIPTION)
-    publisher.delete_topic(topic=topic_path(TOPIC))
 
 
 @pytest.mark.slow
@@ -112,10 +109,3 @@ def test_a_push_in_another_name_is_refused(connection: Connection, inbox: Any) -
         questions.is_empty()  # takes a moment, and shows that nothing came
     assert set(connection.statuses) == {401}
     assert questions.is_empty()
-
-
-def test_what_is_pushed_as_a_form_is_read_as_it_is() -> None:
-    sent = json.dumps(event("a+b=c & 日本語")).encode()
-    request = Request.from_values(method="POST", data=sent, content_type=FORM)
-
-    assert request.get_data() == sent  # as main.py reads it

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from answer_fn.settings import Settings as AnswerSettings
+from ingest_fn.auth import Trusted
 from ingest_fn.settings import Settings as IngestSettings
 from reformulate_fn.settings import Settings as ReformulateSettings
 from retrieve_fn.settings import Settings as RetrieveSettings
@@ -12,6 +13,7 @@ from shared.settings import CommonSettings, read
 from tests.terraform_config import (
     CORPUS,
     PROJECT,
+    PROJECT_NUMBER,
     defaults,
     evaluated,
     needs_terraform,
@@ -29,7 +31,7 @@ STEPS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 #: Not ours: google-genai and functions-framework read these.
 OF_LIBRARIES = {"GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_CLOUD_LOCATION", "THREADS"}
 #: For the local cloud and its stand-ins alone; Google's own addresses are their defaults.
-LOCAL_ONLY = {"CHAT_ENDPOINT", "RAG_ENDPOINT", "CHAT_CERTS_URL"}
+LOCAL_ONLY = {"CHAT_ENDPOINT", "RAG_ENDPOINT", "CHAT_CERTS_URL", "CHAT_OWN_CERTS_URL"}
 #: Variable of Terraform → the function's setting whose default it repeats.
 REPEATED = {
     "rewrite_model": ("reformulate_fn", "rewrite_model"),
@@ -38,7 +40,16 @@ REPEATED = {
     "rag_top_k": ("retrieve_fn", "rag_top_k"),
     "rag_distance_threshold": ("retrieve_fn", "rag_distance_threshold"),
     "firestore_database": ("answer_fn", "firestore_database"),
+    "commands": ("ingest_fn", "commands"),
+    "questions_per_minute": ("ingest_fn", "questions_per_minute"),
+    "longest_question": ("ingest_fn", "longest_question"),
+    "chat_writes_per_second": ("answer_fn", "chat_writes_per_second"),
+    "human_contact": ("answer_fn", "human_contact"),
+    "log_content": ("answer_fn", "log_content"),
 }
+
+
+INGEST = f"https://asia-northeast1-{PROJECT}.cloudfunctions.net/threadwise-ingest"
 
 
 def settings_of(step: str) -> type[CommonSettings]:
@@ -91,12 +102,23 @@ def test_the_topic_that_a_step_gives_to_is_its_default(step: str) -> None:
 WAYS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "over Pub/Sub": {"chat_connection": "pubsub"},
+    "an add-on": {"chat_app": "add_on"},
+    "an add-on over Pub/Sub": {"chat_app": "add_on", "chat_connection": "pubsub"},
     "a second environment": {"name_prefix": "staging", "firestore_database": "staging"},
     "all set": {
         "rag_distance_threshold": 0.6,
         "source_links": {"gs://kb/": "https://wiki.example/"},
         "history_hours": 48,
         "rewrite_model": "gemini-9",
+        "allowed_domains": ["example.com", "example.org"],
+        "allowed_spaces": ["spaces/AAAA", "DIRECT_MESSAGE"],
+        "questions_per_minute": 3,
+        "longest_question": 500,
+        "chat_writes_per_second": 0.5,
+        "commands": {"7": "help"},
+        "languages": ["ja", "en"],
+        "human_contact": "[IT](https://it.example/)",
+        "log_content": True,
     },
 }
 
@@ -117,6 +139,48 @@ def test_every_function_starts_with_what_terraform_gives_it(
         assert settings.google_cloud_project == PROJECT
         assert settings.step_seconds == steps()[step]["step_seconds"]
         assert settings.firestore_database == WAYS[way].get("firestore_database", "(default)")
+
+
+CLASSIC = Trusted("chat", INGEST, "chat@system.gserviceaccount.com")
+ADD_ON = Trusted("chat", INGEST, f"service-{PROJECT_NUMBER}@gcp-sa-gsuiteaddons.iam.gserviceaccount.com")
+PUSH = Trusted("pubsub", INGEST, f"push-ingest@{PROJECT}.iam.gserviceaccount.com")
+SPEAKERS = {
+    ("classic", "http"): {CLASSIC, PUSH},
+    ("add_on", "http"): {ADD_ON, PUSH},
+    ("classic", "pubsub"): {PUSH},
+    ("add_on", "pubsub"): {PUSH},
+}
+
+
+@needs_terraform
+@pytest.mark.slow
+@pytest.mark.parametrize("app, connection", SPEAKERS)
+def test_ingest_hears_chat_in_the_one_form_that_is_configured_and_the_subscription(
+    app: str, connection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = evaluated("environments", chat_app=app, chat_connection=connection)["ingest"]
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+
+    assert set(read(IngestSettings).trusted) == SPEAKERS[app, connection]
+
+
+@needs_terraform
+@pytest.mark.slow
+def test_what_a_person_sets_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    environments = evaluated("environments", rag_corpus=CORPUS, **WAYS["all set"])
+    for name, value in {**environments["answer"], **environments["ingest"]}.items():
+        monkeypatch.setenv(name, value)
+
+    ingest, answer = read(IngestSettings), read(AnswerSettings)
+    assert (ingest.allowed_domains, ingest.allowed_spaces) == (
+        ("example.com", "example.org"),
+        ("spaces/AAAA", "DIRECT_MESSAGE"),
+    )
+    assert (ingest.questions_per_minute, ingest.longest_question, ingest.commands) == (3, 500, {"7": "help"})
+    assert ingest.languages == answer.languages == ("ja", "en")
+    assert (answer.human_contact, answer.log_content) == ("[IT](https://it.example/)", True)
+    assert answer.chat_writes_per_second == 0.5
 
 
 @needs_terraform
