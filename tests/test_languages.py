@@ -1,6 +1,7 @@
 """A new language is one more file: with it in place, people are heard and answered in it."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def test_with_one_more_catalogue_an_answer_is_in_that_language(tmp_path: Path) -
     for package in ("shared", "ingest_fn", "answer_fn"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     english = (ROOT / "shared/texts/en.toml").read_text()
-    welsh = english.replace(' = "', ' = "CY ').replace('letters = "CY ', 'letters = "')
+    welsh = re.sub(r' = ("{3}|")', r" = \1CY ", english).replace('letters = "CY ', 'letters = "')
     (tmp_path / "shared/texts/cy.toml").write_text(welsh)
     shutil.copy(ROOT / "tests/events/classic-message-in-space.json", tmp_path / "event.json")
 
