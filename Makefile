@@ -6,10 +6,10 @@ endif
 SETUP := $(PYTHON3) tools/setup.py
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test test-fast chaos fuzz package deploy destroy lock clean
+.PHONY: help setup run test test-fast chaos fuzz eval eval-gate eval-online package deploy destroy lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: ## prepare .venv with what `make run` needs
 	@$(SETUP) run
@@ -32,6 +32,19 @@ chaos: ## ask hundreds of questions while everything breaks, and check that none
 fuzz: ## the fuzz tests in their long form, tens of thousands of cases (FUZZ_CASES=1000)
 	@$(SETUP) test
 	@FUZZ_CASES=$(or $(FUZZ_CASES),1000) exec $(VENV_PYTHON) -m pytest tests/test_fuzz.py tests/test_fuzz_steps.py tests/test_fuzz_documents.py
+
+eval: ## measure rewriting, search and answers offline, and write docs/quality.md (ARGS="--data FOLDER")
+	@$(SETUP) run
+	@exec $(VENV_PYTHON) -m evaluation $(or $(ARGS),--page)
+
+eval-gate: ## fail when a figure of our own conversations is below the recorded one
+	@$(SETUP) run
+	@exec $(VENV_PYTHON) -m evaluation --gate evaluation/recorded.json
+
+eval-online: ## the same with real Gemini (GEMINI_API_KEY, costs money); what it says is kept in build/
+	@$(SETUP) run
+	@mkdir -p build
+	@exec $(VENV_PYTHON) -m evaluation --online --record build/eval-online.jsonl $(ARGS)
 
 package: ## write build/<function>.zip for each of the four functions
 	@exec $(PYTHON3) -m tools.package

@@ -45,6 +45,7 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
     """
     final = settled.final
     first, *more = contents_of(final, question)
+    logs.info("Ready")  # it may have to wait for its turn in the space
     posted = services.chat.put_final(question, first, deadline, more=more)
     answer_seconds = (datetime.now(UTC) - question.asked_at).total_seconds()
     logs.info(

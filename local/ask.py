@@ -59,7 +59,7 @@ async def _converse(questions: list[str], chat: "Chat", places: Places, as_json:
         exchange = Exchange(
             question=question,
             search_query=final.get("search_query"),
-            answer=await outcomes.said(asked["name"]) if final else None,
+            answer=await outcomes.said(asked["name"], 1 + len(final.get("more", []))) if final else None,
             sources=[{key: source[key] for key in SHOWN} for source in final.get("sources", [])],
             thread=thread,
             seconds=round(time.monotonic() - started, 2),

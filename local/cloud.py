@@ -112,7 +112,7 @@ class Cloud:
                 raise PortTaken(port) from error
         await self._pubsub.start()
         ingest = self._places.function_url("ingest")
-        await self.chat.start(ingest, ingest, self._publish_event)
+        await self.chat.start(ingest, ingest, self.publish_event)
 
     async def stop(self) -> None:
         """Close every port and every file, the events and deliveries under way first."""
@@ -148,7 +148,8 @@ class Cloud:
     def _new_pubsub(self) -> PubSub:
         return PubSub(self._places.file("pubsub.sqlite"), self._faults, self.signer.mint)
 
-    async def _publish_event(self, event: bytes) -> None:
+    async def publish_event(self, event: bytes) -> None:
+        """Publish an event to the topic that Chat publishes to."""
         await self._pubsub.publish(topic_path(EVENTS), event)
 
     async def _listen_http(self) -> None:

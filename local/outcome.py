@@ -9,7 +9,7 @@ from urllib.request import urlopen
 from google.cloud.firestore import Client
 
 from local.places import PROJECT, Places
-from shared.chat import message_id
+from shared.chat import message_id, part_role
 from shared.firestore import Fields, document_id
 from shared.records import COLLECTION
 
@@ -36,11 +36,13 @@ class Outcomes:
             await asyncio.sleep(LOOK_EVERY)
         return {}
 
-    async def said(self, question_id: str) -> str:
-        """What the person sees in Chat."""
+    async def said(self, question_id: str, parts: int = 1) -> str:
+        """What the person sees in Chat, of all messages that an answer takes."""
         space = "/".join(question_id.split("/")[:2])
-        url = f"{self._places.url}/v1/{space}/messages/{message_id(question_id)}"
-        return str(json.loads(await asyncio.to_thread(_get, url))["text"])
+        roles = ["", *(part_role(number) for number in range(1, parts))]
+        names = [f"{space}/messages/{message_id(question_id, role=role)}" for role in roles]
+        bodies = [await asyncio.to_thread(_get, f"{self._places.url}/v1/{name}") for name in names]
+        return "\n\n".join(json.loads(body)["text"] for body in bodies)
 
 
 def _get(url: str) -> bytes:

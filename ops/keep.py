@@ -25,12 +25,13 @@ WAIT, TIMEOUT = 30.0, 10.0
 def keep(letters: list[DeadLetter], world: World) -> tuple[int, dict[str, str]]:
     """Keep letters as cases: how many were not kept yet, and by message id what was in the way.
 
-    Raises GoogleAPICallError when nothing can be read.
+    What people have told the bot to forget is not kept. Raises GoogleAPICallError, Permanent or Transient
+    when nothing can be read.
     """
     known = dict(world.store.whole(sorted({letter.case_id for letter in letters})))
     unkept = [letter for letter in letters if not _is_kept(letter, known.get(letter.case_id))]
     asked = [letter.question for letter in unkept if letter.question]
-    forgotten = world.forgotten.covered(asked, Deadline(WAIT))
+    forgotten = world.forgotten.among(asked, Deadline(WAIT))
     unkept = [letter for letter in unkept if letter.question_id not in forgotten]
     first = {letter.case_id: letter for letter in reversed(unkept) if letter.case_id not in known}
     together = {

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from reformulate_fn.fallback import fallback
+from reformulate_fn.guard import fault
 from reformulate_fn.prompts import config, prompt
 from shared import logs
 from shared.cards import progress
@@ -12,15 +14,13 @@ from shared.envelope import Envelope
 from shared.errors import in_one_line
 from shared.failures import Failures
 from shared.gemini import generate
+from shared.language import of_text
 from shared.outbox import Outbox
 from shared.progress import Progress
 
 #: Seconds for one attempt, and for all of them: without a rewrite the question is still searched for.
 TIMEOUT = 8.0
 WAIT_FOR_REWRITE = 14.0
-#: A rewrite may be this much longer than its question (in characters), or it is no rewrite.
-MOST_GROWTH = 300
-
 _LABEL = re.compile(
     r"^[*_]{0,2}(?:(?:here(?:'s| is) )?(?:the |a )?"
     r"(?:re-?written|stand-?alone|search) (?:question|query|sentence)"
@@ -42,10 +42,10 @@ class Services:
 
 
 def reformulate(envelope: Envelope, services: Services, deadline: Deadline) -> Envelope:
-    """Add the search query. Never fails: without a usable rewrite it is the question itself."""
+    """Add the search query. Never fails: without a usable rewrite it is made by rule."""
     query = envelope.question.text
     if envelope.history:
-        query = _rewritten(envelope, services, deadline.within(WAIT_FOR_REWRITE)) or query
+        query = _rewritten(envelope, services, deadline.within(WAIT_FOR_REWRITE)) or _by_rule(envelope)
     return envelope.model_copy(update={"search_query": query})
 
 
@@ -84,9 +84,17 @@ def _rewritten(envelope: Envelope, services: Services, deadline: Deadline) -> st
             timeout=TIMEOUT,
         )
     except Exception as error:
-        logs.warning("No rewrite; searching with the question", error=in_one_line(error))
+        logs.warning("No rewrite; searching by rule", error=in_one_line(error))
         return None
-    if len(query) > len(envelope.question.text) + MOST_GROWTH:
-        logs.warning("Absurd rewrite; searching with the question", characters=len(query))
+    question = envelope.question
+    reason = fault(query, question.text, of_text(question.text, question.language))
+    if reason:
+        logs.warning("Unusable rewrite; searching by rule", reason=reason, characters=len(query))
         return None
     return query
+
+
+def _by_rule(envelope: Envelope) -> str:
+    question = envelope.question
+    history = ((turn.role, turn.text) for turn in envelope.history)
+    return fallback(question.text, history, of_text(question.text, question.language))

@@ -20,7 +20,7 @@ from shared.errors import Permanent, StepError, Transient
 from shared.slots import Slots
 from shared.texts import text
 
-__all__ = ["Card", "Chat", "Content", "message_id", "open_chat"]
+__all__ = ["Card", "Chat", "Content", "Posted", "message_id", "open_chat", "part_role"]
 
 #: The first message, and how many may take its place after a person has deleted it.
 MOST_MESSAGES = 3
@@ -44,6 +44,11 @@ def message_id(question_id: str, number: int = 0, role: str = "") -> str:
     """
     key = f"{question_id}:{role}:{number}" if role else f"{question_id}:{number}"
     return "client-" + hashlib.sha256(key.encode()).hexdigest()[:56]
+
+
+def part_role(number: int) -> str:
+    """The role of a further message of a long answer; the first one is number 1."""
+    return f"part {number}"
 
 
 def open_chat(client: Any, firestore: Any, writes_per_second: float) -> "Chat":
@@ -78,7 +83,7 @@ class Chat:
         # Where the first part is: the question's thread may not be there any more.
         thread = question.thread and (message.thread.name or question.thread)
         for number, part in enumerate(more, start=1):
-            self._put(question, _part(number), Form(part, thread), deadline)
+            self._put(question, part_role(number), Form(part, thread), deadline)
         self._take_back(question, len(more) + 1, deadline)
         return Posted(thread, in_place)
 
@@ -141,13 +146,9 @@ class Chat:
                 self._api.update(name, taken_back, deadline, final=True)
 
 
-def _part(number: int) -> str:
-    return f"part {number}"
-
-
 def _names(question: Question, first: int) -> Iterator[str]:
     """The names of the messages from one part on, as far as anyone may have written them."""
-    return (_name(question, role=_part(number)) for number in count(first))
+    return (_name(question, role=part_role(number)) for number in count(first))
 
 
 def _name(question: Question, number: int = 0, role: str = "") -> str:

@@ -102,7 +102,7 @@ def _kind(space: Json) -> str:
     if space.get("singleUserBotDm") is True or space.get("type") == "DM":
         return DIRECT
     kind = space.get("spaceType")
-    return kind if kind in {DIRECT, "GROUP_CHAT"} else "SPACE"
+    return next((known for known in (DIRECT, "GROUP_CHAT") if kind == known), "SPACE")
 
 
 def _domains(user: Json) -> tuple[str, ...]:

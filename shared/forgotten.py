@@ -34,16 +34,16 @@ class Forgotten:
 
     def covers(self, question: Question, deadline: Deadline) -> bool:
         """Whether a question was asked before it was told to be forgotten. Raises Transient or Permanent."""
-        return bool(self.covered([question], deadline))
+        return bool(self.among([question], deadline))
 
-    def covered(self, questions: Sequence[Question], deadline: Deadline) -> set[str]:
+    def among(self, questions: Sequence[Question], deadline: Deadline) -> set[str]:
         """The ids of those of some questions that are to be forgotten. Raises Transient or Permanent."""
-        names = {name for question in questions for name in (question.conversation, question.space)}
-        if not names:
+        places = {name for question in questions for name in (question.conversation, question.space)}
+        if not places:
             return set()
         found = call(
             lambda timeout: list(
-                self._client.get_all([self._reference(name) for name in names], retry=None, timeout=timeout)
+                self._client.get_all([self._reference(name) for name in places], retry=None, timeout=timeout)
             ),
             service="firestore",
             deadline=deadline,

@@ -7,8 +7,10 @@ in the order they were ready. Progress only goes out when no second is taken, no
 final message wait for more than one.
 """
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,6 +24,10 @@ COLLECTION = "space_slots"
 KEEP = timedelta(hours=1)
 #: Seconds for asking. Without an answer the write goes out all the same; Chat itself says if it is too much.
 WAIT_FOR_SLOT = 4.0
+#: Others were faster, each time that was tried, or until the time was used up.
+CONTENTION = {"firestore_contention", "deadline"}
+#: Seconds after which a final message asks although another one of this process has no answer yet.
+IN_LINE = 1.0
 #: Seconds that a final message needs for itself once it is its turn.
 RESERVED_FOR_WRITING = 2.0
 #: A turn that is further away was noted by a clock that is wrong.
@@ -37,13 +43,15 @@ class Slots:
         self._client = client
         self._spacing = timedelta(seconds=1 / writes_per_second)
         self._sleep = sleep
+        self._lines: dict[str, threading.Lock] = {}
 
     def take(self, space: str, deadline: Deadline) -> bool:
         """Take the present second for progress; False when it, or any later one, is taken."""
         try:
-            return self._reserve(space, deadline.within(WAIT_FOR_SLOT), 0.0) is not None
+            with self._in_line(space, 0.0) as first:
+                return first and self._reserve(space, deadline.within(WAIT_FOR_SLOT), 0.0) is not None
         except Transient as trouble:
-            if trouble.reason == "firestore_contention":  # so many writers: the space is busy
+            if trouble.reason in CONTENTION:  # so many writers: the space is busy
                 return False
             return _going_on(trouble)
         except Exception as error:
@@ -63,10 +71,11 @@ class Slots:
         """The second that was taken; None when that cannot be found out."""
         while deadline.remaining > RESERVED_FOR_WRITING:
             try:
-                longest = deadline.remaining - RESERVED_FOR_WRITING
-                turn = self._reserve(space, deadline.within(WAIT_FOR_SLOT), longest)
+                with self._in_line(space, IN_LINE):
+                    longest = deadline.remaining - RESERVED_FOR_WRITING
+                    turn = self._reserve(space, deadline.within(WAIT_FOR_SLOT), longest)
             except Transient as trouble:
-                if trouble.reason == "firestore_contention":
+                if trouble.reason in CONTENTION:
                     continue
                 _going_on(trouble)
                 return None
@@ -77,6 +86,17 @@ class Slots:
                 raise Transient("chat_busy", "too many messages wait for their turn in this space")
             return turn
         return None
+
+    @contextmanager
+    def _in_line(self, space: str, seconds: float) -> Iterator[bool]:
+        """Let one after the other of this process ask, as they come; whether it is one's turn to ask."""
+        line = self._lines.setdefault(space, threading.Lock())
+        first = line.acquire(timeout=seconds)
+        try:
+            yield first
+        finally:
+            if first:
+                line.release()
 
     def _reserve(self, space: str, deadline: Deadline, longest: float) -> datetime | None:
         """Take the next free second, unless it is more than `longest` seconds away."""

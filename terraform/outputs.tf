@@ -1,8 +1,8 @@
 locals {
   # A slash command takes words; the second command of the same meaning is a quick one, which is clicked.
   command_kinds = {
-    for id, meaning in var.commands :
-    id => id == [for other, same in var.commands : other if same == meaning][0] ? "slash command /${meaning}" : "quick command ${meaning}"
+    for id, meaning in var.chat_commands :
+    id => id == [for other, same in var.chat_commands : other if same == meaning][0] ? "slash command /${meaning}" : "quick command ${meaning}"
   }
   command_texts = { ask = "Ask a question", forget = "Forget this conversation", help = "What I can do" }
 }
@@ -32,8 +32,8 @@ output "chat_configuration" {
     var.chat_app == "add_on" ? {
       "09b. Service account email" = "shown by the page; it must be ${local.add_ons_agent}"
     } : {},
-    var.chat_app == "classic" && var.chat_connection == "http" ? { "09b. Authentication audience" = "HTTP endpoint URL" } : {},
-    { for id, meaning in var.commands : "10. Command ${id}" => "${local.command_kinds[id]}: ${local.command_texts[meaning]}" },
+    var.chat_app == "classic" && var.chat_connection == "http" ? { "09b. Authentication audience" = var.chat_audience == "url" ? "HTTP endpoint URL" : "Project number" } : {},
+    { for id, meaning in var.chat_commands : "10. Command ${id}" => "${local.command_kinds[id]}: ${local.command_texts[meaning]}" },
   )
 }
 

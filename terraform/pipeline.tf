@@ -37,12 +37,12 @@ locals {
       rag          = false
       environment = merge(
         {
-          CHAT_AUDIENCE = local.urls.ingest
-          # Who may call the URL: nobody but Pub/Sub, where Chat publishes its events to a topic.
-          CHAT_EMAIL           = var.chat_connection == "pubsub" ? "" : local.chat_signers[var.chat_app]
+          CHAT_AUDIENCE = var.chat_audience == "project_number" ? local.project_number : local.urls.ingest
+          # Whom Google signs for; nobody where Chat itself signs for the number, or publishes to a topic.
+          CHAT_EMAIL           = var.chat_audience == "project_number" || var.chat_connection == "pubsub" ? "" : local.chat_signers[var.chat_app]
           PUSH_EMAIL           = local.push_identities.ingest
           PUSH_AUDIENCE        = local.urls.ingest
-          COMMANDS             = jsonencode(var.commands)
+          COMMANDS             = jsonencode(var.chat_commands)
           LONGEST_QUESTION     = tostring(var.longest_question)
           QUESTIONS_PER_MINUTE = tostring(var.questions_per_minute)
         },

@@ -90,17 +90,6 @@ variable "chat_connection" {
   }
 }
 
-variable "app_name" {
-  description = "The bot's name in Chat; only printed, for the page that Google offers in its console alone."
-  type        = string
-  default     = "threadwise"
-
-  validation {
-    condition     = length(var.app_name) > 0 && length(var.app_name) <= 25
-    error_message = "app_name must have 1 to 25 characters."
-  }
-}
-
 variable "chat_app" {
   description = "How the Chat app is built: classic, or add_on where the box of a Google Workspace add-on stays ticked. Chat then signs and publishes as another identity, and over Pub/Sub no click on a button arrives."
   type        = string
@@ -112,14 +101,25 @@ variable "chat_app" {
   }
 }
 
-variable "commands" {
+variable "chat_audience" {
+  description = "What Chat's calls name in their tokens, as its page calls it: url (HTTP endpoint URL) or project_number. By the number, a classic app's calls prove that they are of your Chat app; an add-on has the URL alone."
+  type        = string
+  default     = "url"
+
+  validation {
+    condition     = var.chat_audience == "url" || (var.chat_audience == "project_number" && var.chat_app == "classic" && var.chat_connection == "http")
+    error_message = "chat_audience must be url, or project_number for a classic app that is connected by http."
+  }
+}
+
+variable "chat_commands" {
   description = "What the ids of the Chat app's commands mean: ask, forget or help. By default 1 to 3 are slash commands, 4 and 5 quick commands."
   type        = map(string)
   default     = { "1" = "ask", "2" = "forget", "3" = "help", "4" = "forget", "5" = "help" }
 
   validation {
-    condition     = alltrue([for id, meaning in var.commands : can(regex("^[1-9][0-9]{0,3}$", id)) && contains(["ask", "forget", "help"], meaning)])
-    error_message = "commands must map ids (1 to 9999) to ask, forget or help."
+    condition     = alltrue([for id, meaning in var.chat_commands : can(regex("^[1-9][0-9]{0,3}$", id)) && contains(["ask", "forget", "help"], meaning)])
+    error_message = "chat_commands must map ids (1 to 9999) to ask, forget or help."
   }
 }
 
@@ -130,40 +130,51 @@ variable "allowed_domains" {
 
   validation {
     condition     = alltrue([for domain in var.allowed_domains : can(regex("^[A-Za-z0-9.-]+$", domain))])
-    error_message = "Each of allowed_domains must be a domain, such as example.com, without @."
+    error_message = "A domain has letters, digits, dots and hyphens."
   }
 }
 
 variable "allowed_spaces" {
-  description = "Spaces that the bot may be used in: spaces/AAAA, or all of a kind: SPACE, GROUP_CHAT, DIRECT_MESSAGE. Empty: everywhere."
+  description = "Spaces the bot may be used in: spaces/AAAA, or all of a kind: SPACE, GROUP_CHAT, DIRECT_MESSAGE. Empty: everywhere."
   type        = list(string)
   default     = []
 
   validation {
     condition     = alltrue([for space in var.allowed_spaces : can(regex("^(spaces/[A-Za-z0-9_-]+|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$", space))])
-    error_message = "Each of allowed_spaces must be spaces/ID, SPACE, GROUP_CHAT or DIRECT_MESSAGE."
-  }
-}
-
-variable "questions_per_minute" {
-  description = "Questions of one person a minute; who asks more is told to wait."
-  type        = number
-  default     = 10
-
-  validation {
-    condition     = var.questions_per_minute >= 1 && floor(var.questions_per_minute) == var.questions_per_minute
-    error_message = "questions_per_minute must be a whole number from 1."
+    error_message = "A space is spaces/AAAA, SPACE, GROUP_CHAT or DIRECT_MESSAGE."
   }
 }
 
 variable "longest_question" {
-  description = "Characters of a question; a longer one is not answered, and its asker told."
+  description = "Characters of a question; a longer one is answered with a request to shorten it."
   type        = number
   default     = 2000
 
   validation {
     condition     = var.longest_question >= 1 && var.longest_question <= 32000 && floor(var.longest_question) == var.longest_question
     error_message = "longest_question must be a whole number from 1 to 32000."
+  }
+}
+
+variable "questions_per_minute" {
+  description = "Questions of one person a minute; what is more is answered with a request to wait."
+  type        = number
+  default     = 10
+
+  validation {
+    condition     = var.questions_per_minute >= 1 && floor(var.questions_per_minute) == var.questions_per_minute
+    error_message = "questions_per_minute must be a whole number, at least 1."
+  }
+}
+
+variable "app_name" {
+  description = "The bot's name in Chat; only printed, for the page that Google offers in its console alone."
+  type        = string
+  default     = "threadwise"
+
+  validation {
+    condition     = length(var.app_name) > 0 && length(var.app_name) <= 25
+    error_message = "app_name must have 1 to 25 characters."
   }
 }
 

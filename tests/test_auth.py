@@ -168,6 +168,11 @@ def test_an_audience_of_one_and_the_identity_of_another_do_not_make_a_caller(eve
         refused(everybody, f"Bearer {GOOGLE.mint(audience=audience, email=email)}")
 
 
+def test_what_chat_signs_itself_is_for_the_project_s_number_alone(everybody: Verifier) -> None:
+    for audience in (URL, PUSHED_TO):
+        refused(everybody, token_of("classic, number", audience=audience))
+
+
 def test_what_google_signs_is_not_taken_for_what_chat_signs_and_the_other_way_round(
     everybody: Verifier,
 ) -> None:

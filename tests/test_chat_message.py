@@ -8,13 +8,13 @@ import pytest
 from local.places import Places
 from shared import clients
 from shared.cards import progress
-from shared.chat import Chat, Content, message_id
+from shared.chat import Chat, Content, message_id, open_chat
 from shared.chat_api import fits
 from shared.deadline import Deadline
 from shared.envelope import Question
 from shared.errors import Permanent, Transient
 from shared.texts import text
-from tests.chat_stand_in import AIKO_DM
+from tests.chat_stand_in import AIKO_DM, SALES
 from tests.conftest import SmallCloud
 from tests.factories import SPACE, question
 
@@ -106,6 +106,25 @@ def test_progress_in_a_message_that_is_not_there_is_no_error(
     chat.update_progress(asked, progress("en", "searching", "VPN"), Deadline(5))
 
     assert in_thread(chat, asked, small_cloud) == []
+
+
+def test_progress_is_dropped_while_the_space_is_busy_and_the_answer_is_not(
+    small_cloud: SmallCloud, firestore: Any
+) -> None:
+    unhurried = open_chat(clients.chat(endpoint(small_cloud.places)), firestore, 1)
+    first, second = (
+        question(space=SALES, id=f"{SALES}/messages/Q{number}.Q{number}", thread=None) for number in (1, 2)
+    )
+    for asked in (first, second):
+        unhurried.post_progress(asked, progress("en", "understanding"), Deadline(5))
+    unhurried.update_progress(first, progress("en", "writing"), Deadline(5))
+
+    rows = by_id(first, small_cloud)["cardsV2"][0]["card"]["sections"][0]["widgets"]
+    assert "progress_activity" in str(rows[0])
+    with pytest.raises(httpx.HTTPStatusError):
+        by_id(second, small_cloud)
+    unhurried.put_final(second, FINAL, Deadline(20))
+    assert by_id(second, small_cloud)["text"] == FINAL.text
 
 
 def test_progress_is_tried_once(chat: Chat, asked: Question, faults: Any) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -161,6 +162,22 @@ def test_what_is_not_named_after_its_thread_is_forgotten_too(
             assert not firestore.collection(collection).document(document_id(each.id)).get().exists
         failed = firestore.collection(failures.COLLECTION).document(f"{document_id(each.id)}.retrieve")
         assert not failed.get().exists
+
+
+def test_a_question_that_is_no_turn_and_waits_no_more_is_forgotten(
+    ingest: Ingest, firestore: Any, shape: str
+) -> None:
+    thread, deadline = new_thread(), Deadline(20)
+    long_ago = datetime.now(UTC) - timedelta(minutes=6)
+    earlier = asked_in(thread, GROUP, named_after_thread=False, asked_at=long_ago)
+    memory, record = Conversations(firestore, 24), Records(firestore, 24)
+    memory.note_pending(earlier, deadline)
+    record.settle(earlier.id, final("fallback", f"nothing found for {earlier.text}"), deadline)
+    memory.note_pending(asked_in(thread, GROUP), deadline)
+
+    ingest.over_https(forget(shape, thread))
+
+    assert record.settled(earlier.id, deadline) is None
 
 
 def test_a_dead_letter_of_before_cases_had_a_conversation_is_forgotten(

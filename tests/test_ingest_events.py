@@ -1,5 +1,6 @@
 """Every golden event through the real `ingest_fn`, over HTTPS and pushed from the topic of Chat's events."""
 
+import base64
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta
@@ -315,7 +316,9 @@ def test_a_push_that_is_not_wrapped_is_understood_too(ingest: Ingest, inbox: Any
 
 def test_only_pub_sub_may_wrap_an_event(ingest: Ingest, inbox: Any) -> None:
     questions, dead_letters = inbox("questions"), inbox("dead-letters")
-    wrapped = {"message": {"data": "e30="}, "subscription": "projects/p/subscriptions/s"}
+    event = as_bytes(anew(golden("classic-message-in-space")))
+    data = base64.b64encode(event).decode()
+    wrapped = {"message": {"data": data}, "subscription": "projects/p/subscriptions/s"}
 
     assert ingest.over_https(wrapped) == ({}, 200)
 

@@ -14,7 +14,6 @@ from answer_fn.tell import Teller, open_services
 from local.faults import Faults
 from shared.cards import progress
 from shared.chat import Chat, message_id
-from shared.clients import chat as chat_client
 from shared.dead_letters import reference
 from shared.deadline import Deadline
 from shared.envelope import Question
@@ -51,12 +50,10 @@ def take(teller: Teller, taken: Inbox, over: threading.Event) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_asker_is_told_and_a_backup_is_written_before(
-    desk: Desk, telling: None, small_cloud: SmallCloud, asked: Question, tmp_path: Path
+    desk: Desk, telling: None, small_cloud: SmallCloud, chat: Chat, asked: Question, tmp_path: Path
 ) -> None:
     kept, backup = letter(envelope(question=asked)), tmp_path / "backup.jsonl"
-    Chat(chat_client(small_cloud.places.url.removeprefix("http://"))).post_progress(
-        asked, progress("en", "understanding"), Deadline(5)
-    )
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
     desk.stored(kept)
 
     run = ran("dead", "discard", kept.case_id, "--backup", str(backup), "--yes", "--reason", "was a test")

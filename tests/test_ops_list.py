@@ -202,6 +202,7 @@ def test_a_damaged_case_is_shown_as_far_as_it_goes(desk: Desk, damage: dict[str,
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_ten_thousand_cases_are_listed_in_seconds(desk: Desk) -> None:
     case, asked_at = case_of(letter(), None, datetime.now(UTC)), datetime.now(UTC)
     for start in range(0, 10_000, 500):
@@ -217,5 +218,5 @@ def test_ten_thousand_cases_are_listed_in_seconds(desk: Desk) -> None:
 
     assert "1–20 of 10000" in run.err
     assert ran("dead", "groups", "--json").json[0]["count"] == 10_000
-    # Twice all of it: some 5 seconds each on a machine with nothing else to do (bench/dead_letters.py).
+    # Twice all of it; each computes for some 7 seconds (bench/dead_letters.py), and the machine may be busy.
     assert (datetime.now(UTC) - before).total_seconds() < 90

@@ -115,13 +115,28 @@ def test_what_cannot_be_kept_stays_in_the_backup(desk: Desk, backup: Inbox, outb
     world.__dict__["failures"] = failures = Refusing(desk.firestore)
     failures.refused = refused.question_id
 
+    done = reconcile(world, lambda _: None, lease=1)
+
+    assert (done.read, done.stored) == (3, 2)
+    assert [said.split(":")[0] for said in done.left] == [refused.case_id]
+    assert desk.case(kept)["data"] == kept.data
+    assert desk.case(refused) == {}
+    assert backup.messages()[0].data == refused.data
+    assert backup.is_empty()
+
+
+def test_what_is_left_is_said_and_has_an_exit_code(desk: Desk, backup: Inbox, outbox: Outbox) -> None:
+    refused = letter()
+    publish(outbox, refused)
+    world = World()
+    world.__dict__["failures"] = failures = Refusing(desk.firestore)
+    failures.refused = refused.question_id
+
     run = ran("dead", "reconcile", world=world)
 
     assert run.code == 1
-    assert "3 read, 2 were not kept yet, 1 left" in run.err
+    assert "1 read, 0 were not kept yet, 1 left" in run.err
     assert f"left in the backup: {refused.case_id}: firestore_refused" in run.err
-    assert desk.case(kept)["data"] == kept.data
-    assert desk.case(refused) == {}
 
 
 def test_while_the_store_is_down_nothing_leaves_the_backup(
@@ -197,4 +212,4 @@ def test_without_the_subscription_it_says_which_project_was_looked_at(desk: Desk
 
 
 def test_a_prefix_is_part_of_the_name(desk: Desk) -> None:
-    assert "staging-dead-letters-backup" in ran("--prefix", "staging-", "dead", "reconcile").err
+    assert "staging-dead-letters-backup" in ran("--prefix", "staging", "dead", "reconcile").err

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from shared.cases import Cases
 from shared.cloudevent import REPLAY_COUNT, REPLAY_NAME, derived_id
 from shared.dead_letters import DeadLetter, reference
+from shared.deadline import Deadline
 from shared.envelope import Envelope
 from tests.factories import context, envelope, question
 from tests.operating import Desk, answer, hours_ago, letter, ran
@@ -153,6 +155,15 @@ def test_the_age_limit_is_a_setting(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("STALE_HOURS", "1")
 
     assert "1 stale – skipped" in ran("dead", "replay", "--all", "--dry-run").err
+
+
+def test_what_was_answered_meanwhile_is_no_dead_letter_any_more(desk: Desk) -> None:
+    kept = letter()
+    desk.stored(kept)
+    Cases(desk.firestore).mark_answered(kept.question_id, Deadline(5))
+
+    assert ran("dead", "list", "--json").json == []
+    assert "No dead letter is selected" in ran("dead", "replay", "--all", *QUICK).err
 
 
 def test_archived_and_discarded_ones_are_never_touched(desk: Desk, inbox: Any) -> None:

@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -243,13 +242,3 @@ def test_a_case_that_another_operator_has_just_discarded_stays_discarded(desk: D
     ran("dead", "replay", kept.case_id, *QUICK, world=world)
 
     assert desk.case(kept)["state"] == "discarded"
-
-
-def test_an_answer_between_two_looks_is_no_dead_letter_any_more(desk: Desk) -> None:
-    kept = letter()
-    desk.stored(kept)
-    Cases(desk.firestore).mark_answered(kept.question_id, Deadline(5))
-
-    assert ran("dead", "list", "--json").json == []
-    assert isinstance(desk.case(kept)["answered_at"], datetime)
-    assert desk.case(kept)["answered_at"] <= datetime.now(UTC)

@@ -1,17 +1,22 @@
 """Rewriting: a follow-up stands alone afterwards, and nothing stops the question."""
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
+from google.genai import types
 
+from reformulate_fn.fallback import fallback
+from reformulate_fn.guard import fault
 from reformulate_fn.reformulate import Services, cleaned, reformulate, show_query
 from reformulate_fn.services import open_services
 from reformulate_fn.settings import Settings
 from shared.cards import progress
 from shared.chat import Chat, message_id
 from shared.deadline import Deadline
-from shared.envelope import Envelope
+from shared.envelope import Envelope, Language
 from tests.conftest import SmallCloud
 from tests.factories import envelope, question, turn
 
@@ -19,11 +24,22 @@ VPN = (
     turn("user", "How do I configure the VPN on Windows?"),
     turn("assistant", "Install the StarGate client for the VPN and sign in [1]."),
 )
+#: What the rule makes of "And on a Mac?" after these turns.
+BY_RULE = "And on a Mac? (VPN, Windows)"
 
 
 @pytest.fixture(scope="module")
 def services(small_cloud: SmallCloud) -> Services:
     return open_services(Settings(chat_endpoint=small_cloud.places.url))
+
+
+class Saying:
+    """A client whose model says one thing."""
+
+    def __init__(self, text: str) -> None:
+        candidate = {"content": {"role": "model", "parts": [{"text": text}]}, "finish_reason": "STOP"}
+        response = types.GenerateContentResponse.model_validate({"candidates": [candidate]})
+        self.models = SimpleNamespace(generate_content=lambda **_: response)
 
 
 def asking(text: str, **fields: Any) -> Envelope:
@@ -57,12 +73,12 @@ def test_without_history_no_model_is_asked(services: Services, faults: Any) -> N
 
 
 @pytest.mark.parametrize("fault", ["gemini-down", "gemini-throttled", "gemini-blocked", "gemini-empty"])
-def test_when_rewriting_fails_the_question_itself_is_searched_for(
+def test_when_rewriting_fails_the_question_is_searched_for_with_its_topic(
     services: Services, faults: Any, fault: str
 ) -> None:
     faults.switch_on(fault)
 
-    assert search_query(asking("And on a Mac?", history=VPN), services, 0.8) == "And on a Mac?"
+    assert search_query(asking("And on a Mac?", history=VPN), services, 0.8) == BY_RULE
     assert faults.hits[fault] >= 1
 
 
@@ -71,9 +87,7 @@ def test_a_model_that_hangs_costs_a_bounded_time(services: Services, faults: Any
     faults.switch_on("gemini-hang")
     deadline = Deadline(1.5)
 
-    assert (
-        reformulate(asking("And on a Mac?", history=VPN), services, deadline).search_query == "And on a Mac?"
-    )
+    assert reformulate(asking("And on a Mac?", history=VPN), services, deadline).search_query == BY_RULE
 
 
 @pytest.mark.parametrize(
@@ -100,6 +114,54 @@ def test_labels_and_quotes_are_taken_off(output: str, query: str) -> None:
 def test_anything_but_one_line_is_no_rewrite(output: str) -> None:
     with pytest.raises(ValueError, match="line"):
         cleaned(output)
+
+
+@pytest.mark.parametrize(
+    "rewrite, question, language, reason",
+    [
+        ("How do I configure the VPN on a Mac?", "And on a Mac?", "en", None),
+        ("What does E203 of the VPN mean?", "what does E203 mean?", "en", None),
+        ("What is due on 4 December?", "What is due on Friday?", "en", None),
+        ("VPN", "VPN?", "ja", None),
+        ("VPN " * 100, "And on a Mac?", "en", "too_long"),
+        ("MacでのVPNの設定方法は？", "And on a Mac?", "en", "language"),
+        ("How do I configure the VPN on a Mac?", "Macの場合は？", "ja", "language"),
+        ("What does the error mean?", "what does E203 mean?", "en", "lost_entity"),
+        ("アプリの設定方法は？", "StarKeyの設定は？", "ja", "lost_entity"),
+        ("Does it work with a phone?", "does it work with my iPhone", "en", "lost_entity"),
+    ],
+)
+def test_a_rewrite_that_lost_its_question_is_not_used(
+    rewrite: str, question: str, language: Language, reason: str | None
+) -> None:
+    assert fault(rewrite, question, language) == reason
+
+
+def test_an_unusable_rewrite_gives_way_to_the_rule_and_the_reason_is_logged(
+    caplog: pytest.LogCaptureFixture, services: Services
+) -> None:
+    other_language = replace(services, gemini=Saying("MacでのVPNの設定方法は？"))
+
+    query = search_query(asking("And on a Mac?", history=VPN), other_language)
+
+    assert query == BY_RULE
+    assert [getattr(record, "fields", {}).get("reason") for record in caplog.records] == ["language"]
+
+
+@pytest.mark.parametrize("text", ["Thanks, that worked!", "ありがとうございます！", "ok"])
+def test_small_talk_is_no_follow_up_for_the_rule(text: str) -> None:
+    assert fallback(text, [("user", "How do I configure the VPN?")], "en") == text
+
+
+@pytest.mark.parametrize(
+    "text, language, query",
+    [
+        ("How long does\nit last?", "en", "How long does it last? (VPN, configure)"),
+        ("最長で何時間？", "ja", "最長で何時間？（VPN configure）"),
+    ],
+)
+def test_the_rule_keeps_the_question_on_one_line(text: str, language: Language, query: str) -> None:
+    assert fallback(text, [("user", "How do I configure the VPN?")], language) == query
 
 
 def test_the_query_is_shown_in_the_card(services: Services, small_cloud: SmallCloud, chat: Chat) -> None:

@@ -45,6 +45,7 @@ def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Itera
         chat_email="",
         push_email=PUSH_INGEST,
         push_audience=URL,
+        questions_per_minute=100_000,
     )
     services = open_services(settings)
     door = Door(lambda: services, settings.step_seconds, "dead-letters")

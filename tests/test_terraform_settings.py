@@ -40,7 +40,7 @@ REPEATED = {
     "rag_top_k": ("retrieve_fn", "rag_top_k"),
     "rag_distance_threshold": ("retrieve_fn", "rag_distance_threshold"),
     "firestore_database": ("answer_fn", "firestore_database"),
-    "commands": ("ingest_fn", "commands"),
+    "chat_commands": ("ingest_fn", "commands"),
     "questions_per_minute": ("ingest_fn", "questions_per_minute"),
     "longest_question": ("ingest_fn", "longest_question"),
     "chat_writes_per_second": ("answer_fn", "chat_writes_per_second"),
@@ -102,6 +102,7 @@ def test_the_topic_that_a_step_gives_to_is_its_default(step: str) -> None:
 WAYS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "over Pub/Sub": {"chat_connection": "pubsub"},
+    "by the project's number": {"chat_audience": "project_number"},
     "an add-on": {"chat_app": "add_on"},
     "an add-on over Pub/Sub": {"chat_app": "add_on", "chat_connection": "pubsub"},
     "a second environment": {"name_prefix": "staging", "firestore_database": "staging"},
@@ -110,12 +111,12 @@ WAYS: dict[str, dict[str, Any]] = {
         "source_links": {"gs://kb/": "https://wiki.example/"},
         "history_hours": 48,
         "rewrite_model": "gemini-9",
-        "allowed_domains": ["example.com", "example.org"],
+        "allowed_domains": ["example.com", "C0abc"],
         "allowed_spaces": ["spaces/AAAA", "DIRECT_MESSAGE"],
         "questions_per_minute": 3,
         "longest_question": 500,
         "chat_writes_per_second": 0.5,
-        "commands": {"7": "help"},
+        "chat_commands": {"7": "help"},
         "languages": ["ja", "en"],
         "human_contact": "[IT](https://it.example/)",
         "log_content": True,
@@ -145,24 +146,25 @@ CLASSIC = Trusted("chat", INGEST, "chat@system.gserviceaccount.com")
 ADD_ON = Trusted("chat", INGEST, f"service-{PROJECT_NUMBER}@gcp-sa-gsuiteaddons.iam.gserviceaccount.com")
 PUSH = Trusted("pubsub", INGEST, f"push-ingest@{PROJECT}.iam.gserviceaccount.com")
 SPEAKERS = {
-    ("classic", "http"): {CLASSIC, PUSH},
-    ("add_on", "http"): {ADD_ON, PUSH},
-    ("classic", "pubsub"): {PUSH},
-    ("add_on", "pubsub"): {PUSH},
+    ("classic", "http", "url"): {CLASSIC, PUSH},
+    ("classic", "http", "project_number"): {Trusted("chat", PROJECT_NUMBER, None), PUSH},
+    ("add_on", "http", "url"): {ADD_ON, PUSH},
+    ("classic", "pubsub", "url"): {PUSH},
+    ("add_on", "pubsub", "url"): {PUSH},
 }
 
 
 @needs_terraform
 @pytest.mark.slow
-@pytest.mark.parametrize("app, connection", SPEAKERS)
+@pytest.mark.parametrize("app, connection, audience", SPEAKERS)
 def test_ingest_hears_chat_in_the_one_form_that_is_configured_and_the_subscription(
-    app: str, connection: str, monkeypatch: pytest.MonkeyPatch
+    app: str, connection: str, audience: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = evaluated("environments", chat_app=app, chat_connection=connection)["ingest"]
-    for name, value in given.items():
+    ways = {"chat_app": app, "chat_connection": connection, "chat_audience": audience}
+    for name, value in evaluated("environments", **ways)["ingest"].items():
         monkeypatch.setenv(name, value)
 
-    assert set(read(IngestSettings).trusted) == SPEAKERS[app, connection]
+    assert set(read(IngestSettings).trusted) == SPEAKERS[app, connection, audience]
 
 
 @needs_terraform
@@ -174,7 +176,7 @@ def test_what_a_person_sets_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ingest, answer = read(IngestSettings), read(AnswerSettings)
     assert (ingest.allowed_domains, ingest.allowed_spaces) == (
-        ("example.com", "example.org"),
+        ("example.com", "C0abc"),
         ("spaces/AAAA", "DIRECT_MESSAGE"),
     )
     assert (ingest.questions_per_minute, ingest.longest_question, ingest.commands) == (3, 500, {"7": "help"})

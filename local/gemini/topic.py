@@ -1,30 +1,14 @@
-"""What a conversation is about: history salience, a rule without a model.
-
-A word of the history counts by how rare it is in the articles, how recently it was said, and by whom:
-
-    score(term) = idf(term) * (sum over the user's turns 0.7^age + 0.4 * sum over the answers 0.7^age)
-
-Recurring rare words are the topic, the last answer holds what is now called "it", and fading handles a change
-of topic. A question that stands alone opens a new topic, so what came before it fades at once.
-"""
+"""When a question leaves the topic of its conversation (`shared/salience.py`), judged by the articles."""
 
 import re
 from collections.abc import Container, Iterable
 
 from local.gemini.prompt import Turn
 from local.rag.index import Hit, Index
-from local.rag.terms import Word, terms, words
+from local.rag.terms import terms, words
+from shared.salience import Salience
+from shared.words import Word
 
-FADING = 0.7
-FADING_AT_A_NEW_TOPIC = 0.2
-WEIGHT_OF_AN_ANSWER = 0.4
-#: At most so many words are salient: more outweigh the question. Each needs this share of the best score, a
-#: lower one if the user said it, who knows the usual name, a higher one if only an answer mentions it.
-MOST_WORDS = 2
-LEAST_SHARE_OF_THE_USER = 0.25
-LEAST_SHARE_OF_AN_ANSWER = 0.6
-#: VPN, MFA: what a company abbreviates is what its articles are about, however often they say it.
-CAPITALS = 1.6
 #: A word is specific when its idf has this share of the highest that any word of the articles can have.
 SPECIFIC = 0.55
 ENOUGH_SPECIFIC_WORDS = 4
@@ -44,18 +28,16 @@ _REFERS_BACK = re.compile(
 
 
 class Topic:
-    """The words of a conversation so far, weighted."""
+    """What a conversation so far is about."""
 
     def __init__(self, index: Index, history: Iterable[Turn] = ()) -> None:
         self._index = index
-        self._weights: dict[str, float] = {}
-        self._words: dict[tuple[str, ...], Word] = {}
-        self._from_the_user: set[tuple[str, ...]] = set()
+        self._salience = Salience(index)
         for turn in history:
             if turn.role == "user":
-                self._hear(turn.text)
+                self._salience.hear(turn.text, new_topic=self.stands_alone(turn.text))
             else:
-                self._add(turn.text, WEIGHT_OF_AN_ANSWER)
+                self._salience.tell(turn.text)
 
     def stands_alone(self, question: str) -> bool:
         """Whether a question needs nothing of the conversation: it says itself what it is about.
@@ -72,64 +54,27 @@ class Topic:
         if not hits:
             return len(asked) > 1
         here = self._articles()
-        return self._is_about_others(question, asked, hits, here) or self._is_hardly_covered(hits, here)
-
-    def _is_about_others(
-        self, question: str, asked: list[Word], hits: list[Hit], here: dict[str, str]
-    ) -> bool:
-        """Whether a word of the question, or all that is nearest to it, is about other articles."""
-        nearest = hits[:3]
-        articles = {hit.chunk.uri for hit in nearest}
-        return (
-            self._names_another(asked, [hit.chunk.title for hit in nearest], here.values())
-            or self._has_a_subject_of_its_own(question, here)
-            or (len(nearest) == 3 and len(articles) == 1 and articles.isdisjoint(here))
-        )
+        if self._names_another(asked, [hit.chunk.title for hit in hits[:3]], here.values()):
+            return True
+        if self._has_a_subject_of_its_own(question, here) or self._is_nearest_to_another(hits, here):
+            return True
+        # One word that is no article's name, such as the time in "at what time?", may be about anything.
+        return len({word.terms for word in asked}) > 1 and self._is_hardly_covered(hits, here)
 
     @staticmethod
-    def _is_hardly_covered(hits: list[Hit], here: dict[str, str]) -> bool:
+    def _is_nearest_to_another(hits: list[Hit], here: Container[str]) -> bool:
+        nearest = {hit.chunk.uri for hit in hits[:3]}
+        return len(hits) >= 3 and len(nearest) == 1 and not any(uri in here for uri in nearest)
+
+    def _is_hardly_covered(self, hits: list[Hit], here: dict[str, str]) -> bool:
+        if not self._index.in_articles:
+            return False  # passages that stand alone cannot tell what is discussed around them
         best_here = max((1 - hit.distance for hit in hits if hit.chunk.uri in here), default=0.0)
         return best_here < COVERED * (1 - hits[0].distance)
 
     def salient(self, question: str) -> list[tuple[Word, float]]:
         """The words that the question leaves unsaid, best first, each with its share (0 to 1) of the best."""
-        said = {term for word in words(question) for term in word.terms}
-        scored = [(self._score(word), word) for word in self._words.values() if word.names]
-        best = max((score for score, _ in scored), default=0.0) or 1.0
-        # What the user said comes first: a longer word of an answer must not take its place.
-        scored.sort(key=lambda pair: (pair[1].terms not in self._from_the_user, -pair[0], pair[1].surface))
-        users, others = list[tuple[Word, float]](), list[tuple[Word, float]]()
-        for score, word in scored:
-            from_the_user = word.terms in self._from_the_user
-            least = LEAST_SHARE_OF_THE_USER if from_the_user else LEAST_SHARE_OF_AN_ANSWER
-            if score >= least * best and said.isdisjoint(word.terms):
-                (users if from_the_user else others).append((word, score / best))
-                said.update(word.terms)
-        return users[:MOST_WORDS] or others[:MOST_WORDS]
-
-    def _hear(self, question: str) -> None:
-        asked = list(words(question))
-        if not asked:
-            return  # "Can you explain?" neither adds to the topic nor leaves it
-        fading = FADING_AT_A_NEW_TOPIC if self.stands_alone(question) else FADING
-        for term in self._weights:
-            self._weights[term] *= fading
-        self._add(question, 1.0)
-        self._from_the_user.update(word.terms for word in asked)
-
-    def _add(self, text: str, weight: float) -> None:
-        said = list(words(text))
-        for term in {term for word in said for term in word.terms}:
-            self._weights[term] = self._weights.get(term, 0.0) + weight
-        for word in said:
-            # A single kanji is what is left of a verb, such as 出 of 出せば.
-            if len(word.surface) > 1 and not word.surface.isdecimal():
-                self._words.setdefault(word.terms, word)
-
-    def _score(self, word: Word) -> float:
-        known = [term for term in word.terms if self._index.knows(term)]
-        score = sum(self._index.idf(term) * self._weights.get(term, 0.0) for term in known) / len(word.terms)
-        return score * CAPITALS if word.surface.isupper() else score
+        return self._salience.unsaid(question)
 
     def _articles(self) -> dict[str, str]:
         """The titles of the articles under discussion, by their URI."""

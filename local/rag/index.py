@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,16 @@ import bm25s
 import numpy as np
 
 from local.rag.chunks import Chunk, articles_of_folder, chunks_of
-from local.rag.terms import Word, is_japanese, terms, words
+from local.rag.terms import is_japanese, terms, words
+from shared.words import Word
 
 #: What a score is worth in a chunk of the other language. Both languages share one index, and a multilingual
 #: embedding, too, puts texts of one language closer together.
 OTHER_LANGUAGE = 0.7
 #: What a word in brackets counts: it is said by the way, and must not outweigh the question before it.
-ASIDE = 0.5
+#: However long such a word is, it counts as so many terms at most.
+ASIDE = 0.4
+MOST_TERMS_OF_AN_ASIDE = 3
 
 _IN_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
 
@@ -43,6 +46,8 @@ class Index:
         # The title counts as text of every chunk: the third part of "VPN" need not name it again.
         documents = [terms(f"{chunk.title}\n{chunk.text}") for chunk in chunks]
         self._frequency = Counter(term for document in documents for term in set(document))
+        #: Whether the chunks are parts of articles: whether any two have the same URI.
+        self.in_articles = len({chunk.uri for chunk in chunks}) < len(chunks)
         self._japanese = [is_japanese(chunk.text) for chunk in chunks]
         # Values for short passages, as in Anserini; the defaults of bm25s are for web pages.
         self._bm25 = bm25s.BM25(k1=0.9, b=0.4)
@@ -58,6 +63,17 @@ class Index:
     def terms(self, text: str) -> list[str]:
         """The index terms of a text: English stems without stop words, Japanese character bigrams."""
         return terms(text)
+
+    def words(self, text: str) -> Iterator[Word]:
+        """The words of a text, each with its index terms."""
+        return words(text)
+
+    def rarity(self, term: str) -> float:
+        """How much a term says of what a conversation is about; 0 for one that no article has.
+
+        The root of the idf: the rarest words that people use are slips and asides more often than the topic.
+        """
+        return math.sqrt(self.idf(term)) if self.knows(term) else 0.0
 
     def idf(self, term: str) -> float:
         """How rare a term is: near 0 where every chunk has it, highest where none has (as in Lucene)."""
@@ -94,18 +110,23 @@ class Index:
         query is in the chunk; above 0.85 only a small part is.
         """
         asked = self.asked_for(words(_IN_BRACKETS.sub(" ", text)))
-        aside = {
-            term: idf
-            for match in _IN_BRACKETS.findall(text)
-            for term, idf in self.asked_for(words(match)).items()
-            if term not in asked
-        }
-        most = sum(asked.values()) + ASIDE * sum(aside.values())
-        scores = self._scores(asked) + ASIDE * self._scores(aside)
+        scores, most = self._scores(asked), sum(asked.values())
+        for word, weight in self._asides(text):
+            new = {term: idf for term, idf in self.asked_for([word]).items() if term not in asked}
+            scores += weight * self._scores(new)
+            most += weight * sum(new.values())
+            asked |= new
         in_japanese = is_japanese(text)
         scores *= [1.0 if japanese == in_japanese else OTHER_LANGUAGE for japanese in self._japanese]
         best = sorted((-float(score), number) for number, score in enumerate(scores) if score > 0)[:top_k]
         return [Hit(self.chunks[number], 1 + negative / most) for negative, number in best]
+
+    @staticmethod
+    def _asides(text: str) -> Iterator[tuple[Word, float]]:
+        """The words in brackets and what each counts."""
+        for match in _IN_BRACKETS.findall(text):
+            for word in words(match):
+                yield word, ASIDE * min(1.0, MOST_TERMS_OF_AN_ASIDE / len(word.terms))
 
     def _scores(self, asked: Iterable[str]) -> Any:
         """The BM25 score of every chunk, as an array."""

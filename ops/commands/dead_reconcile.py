@@ -1,7 +1,7 @@
 """`dead reconcile`: drain the backup subscription into the store."""
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ops.audit import new_operation
 from ops.console import note, notes
@@ -24,7 +24,8 @@ def dead_reconcile(context: typer.Context, why: Note = "") -> None:
     world: World = context.obj
     operation = new_operation("reconcile", world.settings.operator, why)
     world.audit.begin(operation, world.settings.named(world.settings.dead_letter_backup))
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    # It pulses: Pub/Sub does not say how many there are.
+    columns = BarColumn(bar_width=20), TextColumn("{task.description}"), TimeElapsedColumn()
     with Progress(*columns, console=notes) as progress:
         bar = progress.add_task("reading the backup", total=None)
         done = reconcile(world, lambda so_far: progress.update(bar, description=_said(so_far)))

@@ -150,6 +150,29 @@ run "over_pubsub" {
   }
 }
 
+run "by_the_project_s_number" {
+  variables {
+    chat_audience = "project_number"
+  }
+  assert {
+    condition     = local.environments.ingest.CHAT_AUDIENCE == "400000000001" && local.environments.ingest.CHAT_EMAIL == ""
+    error_message = "With the number, Chat itself signs, and Google for nobody."
+  }
+  assert {
+    condition     = output.chat_configuration["09b. Authentication audience"] == "Project number"
+    error_message = "What ingest expects must be what is printed."
+  }
+}
+
+run "an_add_on_with_a_number" {
+  command = plan
+  variables {
+    chat_app      = "add_on"
+    chat_audience = "project_number"
+  }
+  expect_failures = [var.chat_audience]
+}
+
 run "an_add_on_over_pubsub" {
   variables {
     chat_app        = "add_on"
@@ -213,7 +236,8 @@ run "wrong_values" {
     name_prefix            = "production"
     chat_connection        = "webhook"
     chat_app               = "bot"
-    commands               = { ask = "1" }
+    chat_audience          = "number"
+    chat_commands          = { ask = "1" }
     allowed_domains        = ["me@example.com"]
     allowed_spaces         = ["Help desk"]
     questions_per_minute   = 0
@@ -234,7 +258,7 @@ run "wrong_values" {
   expect_failures = [
     var.project_id, var.name_prefix, var.chat_connection, var.rag_corpus, var.history_hours, var.rag_top_k,
     var.rag_distance_threshold, var.source_links, var.notification_channels, var.alert_thresholds, var.quiet_minutes,
-    var.min_instances, var.chat_app, var.commands, var.allowed_domains, var.allowed_spaces, var.questions_per_minute,
+    var.min_instances, var.chat_app, var.chat_audience, var.chat_commands, var.allowed_domains, var.allowed_spaces, var.questions_per_minute,
     var.longest_question, var.chat_writes_per_second, var.languages, var.human_contact,
   ]
 }

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { backLink, replayButton, stateChip } from "./operator_lists.js";
-import { ago, say } from "./strings.js";
+import { ago, say, spoken } from "./strings.js";
 
 /** The element for one case, as the server tells it. */
 export function renderCase(each, busy) {
@@ -97,9 +97,9 @@ function action({ at, by, action: what, outcome, operation }) {
 }
 
 function when(at) {
-  return at ? h("time", { datetime: at }, `${new Date(at).toLocaleString()} (${ago(at)})`) : "–";
+  return at ? h("time", { datetime: at }, `${new Date(at).toLocaleString(spoken())} (${ago(at)})`) : "–";
 }
 
 function clock(at) {
-  return new Date(at).toLocaleTimeString();
+  return new Date(at).toLocaleTimeString(spoken());
 }

@@ -1,0 +1,1 @@
+"""Measures how well questions are rewritten, found and answered: `python -m evaluation`, `make eval`."""

@@ -1,0 +1,135 @@
+"""Conversations with known answers: what is asked, what came before, and which passages answer it."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from local.rag.terms import is_japanese
+from shared.envelope import Language
+
+#: `answered` and `unanswerable` say what is honest, `clarify` that a question back is due; None: neither.
+Status = Literal["answered", "unanswerable", "clarify"]
+Utterance = tuple[Literal["user", "assistant"], str]
+
+_STATUS: dict[str, Status] = {
+    "ANSWERABLE": "answered",
+    "PARTIAL": "answered",
+    "UNANSWERABLE": "unanswerable",
+    "UNDERSPECIFIED": "clarify",
+}
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of text that can be found; `article` is what it is a part of."""
+
+    id: str
+    title: str
+    text: str
+    article: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """One turn of a conversation. `published` is a model's rewrite that came with the data, `gold` the ids of
+    the passages that answer the question, `gold_rewrite` how a person would have asked it alone."""
+
+    id: str
+    kind: str
+    history: tuple[Utterance, ...]
+    question: str
+    gold: frozenset[str]
+    status: Status | None = None
+    published: str | None = None
+    gold_rewrite: str | None = None
+
+    @property
+    def language(self) -> Language:
+        """The language of the question."""
+        return "ja" if is_japanese(self.question) else "en"
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """What the task is counted under."""
+        turn = "later turns" if self.history else "first turns"
+        return ("all", turn, f"language: {self.language}", f"kind: {self.kind}")
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Tasks over one collection of passages; `name` is the folder's."""
+
+    name: str
+    tasks: tuple[Task, ...]
+    passages: tuple[Passage, ...]
+
+
+class Unreadable(Exception):
+    """The folder is not in the expected format; the text says what to do."""
+
+
+def read(folder: Path) -> DataSet:
+    """A folder with `tasks.jsonl.gz` or `queries.jsonl.gz`, and `passages.jsonl.gz`. Raises Unreadable.
+
+    In tasks a rewrite is a model's and `answerability` says what can be answered; in queries a rewrite is a
+    person's, every question can be answered, and whether an answer is good is not asked.
+    """
+    tasks, queries = folder / "tasks.jsonl.gz", folder / "queries.jsonl.gz"
+    if not tasks.is_file() and not queries.is_file():
+        raise Unreadable(f"There is neither tasks.jsonl.gz nor queries.jsonl.gz in {folder}")
+    try:
+        passages = tuple(_passage(line) for line in _lines(folder / "passages.jsonl.gz"))
+        if tasks.is_file():
+            found = tuple(_task(line) for line in _lines(tasks))
+        else:
+            found = tuple(_query(line) for line in _lines(queries))
+    except FileNotFoundError as error:
+        raise Unreadable(f"{error.filename} is missing") from None
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise Unreadable(f"{folder} is not in the expected format: {type(error).__name__}, {error}") from None
+    if not found or not passages:
+        raise Unreadable(f"There are no questions or no passages in {folder}")
+    return DataSet(folder.resolve().name, found, passages)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            if line.strip():
+                yield json.loads(line)
+
+
+def _passage(line: dict[str, Any]) -> Passage:
+    title = line.get("title") or ""
+    return Passage(line["id"], title, line["text"], title or line["id"])
+
+
+def _history(line: dict[str, Any]) -> tuple[Utterance, ...]:
+    return tuple(("user" if speaker == "user" else "assistant", text) for speaker, text in line["history"])
+
+
+def _task(line: dict[str, Any]) -> Task:
+    history = _history(line)
+    return Task(
+        id=line["id"],
+        kind=str(line.get("multi_turn") or "N/A").lower() if history else "first",
+        history=history,
+        question=line["question"],
+        gold=frozenset(line["gold"]),
+        status=_STATUS.get(line.get("answerability") or ""),
+        published=line["rewrite"] or line["question"],
+    )
+
+
+def _query(line: dict[str, Any]) -> Task:
+    return Task(
+        id=line["id"],
+        kind=line["kind"],
+        history=_history(line),
+        question=line["question"],
+        gold=frozenset(line["gold"]),
+        gold_rewrite=line["rewrite"] or line["question"],
+    )

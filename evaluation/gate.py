@@ -1,0 +1,43 @@
+"""Figures that must not fall: those of our own set against the ones that were recorded."""
+
+from collections.abc import Iterator
+from typing import Any
+
+#: How far a figure may fall. The same code gives the same figures; this is for another platform's rounding.
+TOLERANCE = 0.002
+#: Where less is better.
+_LESS_IS_BETTER = {"answerable refused"}
+
+
+def figures(report: dict[str, Any]) -> dict[str, float]:
+    """The figures that are watched, by name."""
+    return dict(_retrieval(report)) | dict(_answers(report))
+
+
+def fallen(now: dict[str, float], recorded: dict[str, float]) -> list[str]:
+    """A line for each recorded figure that is worse now, or gone."""
+    lines = list[str]()
+    for name, before in recorded.items():
+        after = now.get(name)
+        if after is None:
+            lines.append(f"{name}: {before:.3f} before, not measured now")
+        elif _loss(name, before, after) > TOLERANCE:
+            lines.append(f"{name}: {before:.3f} before, {after:.3f} now")
+    return lines
+
+
+def _loss(name: str, before: float, after: float) -> float:
+    return after - before if name in _LESS_IS_BETTER else before - after
+
+
+def _retrieval(report: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    for group, found in report["retrieval"].items():
+        for way in ("last turn", "salience", "fallback", "fusion"):
+            for metric in ("recall@5", "nDCG@5"):
+                yield f"{group}, {way}, {metric}", found["ways"][way][metric]
+
+
+def _answers(report: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in report.get("answers", {}).items():
+        if name != "questions" and value is not None:
+            yield name, value

@@ -1,0 +1,53 @@
+"""Retrieval metrics as trec_eval defines them, for binary relevance, and paired bootstrap intervals.
+
+A ranking is a list of ids, best first, each once. `tests/test_evaluation_metrics.py` compares with trec_eval.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+SAMPLES = 10_000
+SEED = 7
+#: Percent of the bootstrap samples that lie inside an interval.
+CONFIDENCE = 95
+
+
+def recall(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """The share of the relevant ones among the first `depth`."""
+    return len(set(ranking[:depth]) & set(relevant)) / len(relevant)
+
+
+def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """Discounted gain of the first `depth`, next to the best there could be."""
+    gain = sum(_discount(place) for place, id in enumerate(ranking[:depth]) if id in relevant)
+    return gain / sum(map(_discount, range(min(depth, len(relevant)))))
+
+
+def reciprocal_rank(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """1 / place of the first relevant one; 0 when none is among the first `depth`."""
+    return next((1 / place for place, id in enumerate(ranking[:depth], start=1) if id in relevant), 0.0)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean difference of pairs, and the bounds that 95 % of the bootstrap means lie between."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def paired(better: Sequence[float], base: Sequence[float]) -> Interval:
+    """How much higher `better` is, question by question; the same numbers give the same interval again."""
+    differences = np.asarray(better) - np.asarray(base)
+    chosen = np.random.default_rng(SEED).integers(0, len(differences), (SAMPLES, len(differences)))
+    outside = (100 - CONFIDENCE) / 2
+    low, high = np.percentile(differences[chosen].mean(axis=1), [outside, 100 - outside])
+    return Interval(float(differences.mean()), float(low), float(high))
+
+
+def _discount(place: int) -> float:
+    return 1 / math.log2(place + 2)

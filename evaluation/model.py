@@ -1,0 +1,118 @@
+"""What the functions ask of Gemini, asked in the same way: of the local model, or of the real one.
+
+Both are a `genai.Client`, so the prompts, the schema and the reading of a response are the product's own.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+from google import genai
+from google.genai import types
+from starlette.applications import Starlette
+
+from answer_fn import prompts as answering
+from answer_fn.prompts import RagAnswer
+from evaluation.data import Task
+from local.faults import Faults
+from local.gemini.service import Gemini
+from local.rag.index import Hit, Index
+from reformulate_fn import prompts as rewriting
+from reformulate_fn.reformulate import cleaned
+from shared.deadline import Deadline
+from shared.envelope import Context, Envelope, Question, Turn
+from shared.gemini import generate
+
+#: Seconds for one attempt and for all: an evaluation may wait longer than a person.
+TIMEOUT = 60.0
+PATIENCE = 180.0
+_SPACE = "spaces/evaluation"
+_ASKED_AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def local_client(index: Index) -> Any:
+    """The local model over these passages, without a socket in between."""
+    app = Starlette(routes=Gemini(index, Faults()).routes())
+    http = httpx.Client(transport=_InProcess(app))
+    options = types.HttpOptions(base_url="http://gemini.local", httpx_client=http)
+    return genai.Client(vertexai=False, api_key="local", http_options=options)
+
+
+class _InProcess(httpx.BaseTransport):
+    """Calls an ASGI application as if it were a server."""
+
+    def __init__(self, app: Starlette) -> None:
+        self._transport = httpx.ASGITransport(app)
+        self._runner = asyncio.Runner()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._runner.run(self._ask(request.method, request.url, request.headers, request.read()))
+
+    async def _ask(self, method: str, url: httpx.URL, headers: httpx.Headers, body: bytes) -> httpx.Response:
+        request = httpx.Request(method, url, headers=headers, content=body)
+        response = await self._transport.handle_async_request(request)
+        return httpx.Response(response.status_code, headers=response.headers, content=await response.aread())
+
+    def close(self) -> None:
+        self._runner.close()
+
+
+class Model:
+    """A rewriting and an answering model behind one client; `served` says what is behind it."""
+
+    def __init__(self, client: Any, served: str, rewrites: str, answers: str) -> None:
+        self._client = client
+        self.served = served
+        self.rewrites = rewrites
+        self.answers = answers
+
+    def rewrite(self, task: Task) -> str:
+        """The question as the model would search for it; without history it is not asked.
+
+        Raises Permanent or Transient as `shared.gemini.generate` does.
+        """
+        if not task.history:
+            return task.question
+        return generate(
+            self._client,
+            model=self.rewrites,
+            prompt=rewriting.prompt(_envelope(task)),
+            config=rewriting.config(),
+            parse=cleaned,
+            deadline=Deadline(PATIENCE),
+            timeout=TIMEOUT,
+        )
+
+    def answer(self, task: Task, contexts: tuple[Context, ...]) -> RagAnswer:
+        """The model's answer from these sources. Raises Permanent or Transient."""
+        return generate(
+            self._client,
+            model=self.answers,
+            prompt=answering.prompt(_envelope(task, contexts)),
+            config=answering.config(),
+            parse=RagAnswer.model_validate_json,
+            deadline=Deadline(PATIENCE),
+            timeout=TIMEOUT,
+        )
+
+
+def context(hit: Hit) -> Context:
+    """A passage as `retrieve_fn` passes it on."""
+    chunk = hit.chunk
+    return Context(id=chunk.uri, title=chunk.title, text=chunk.text, uri=chunk.uri, distance=hit.distance)
+
+
+def _envelope(task: Task, contexts: tuple[Context, ...] | None = None) -> Envelope:
+    name = f"{_SPACE}/messages/1.1"
+    question = Question(
+        id=name,
+        conversation=_SPACE,
+        space=_SPACE,
+        person="users/1",
+        text=task.question,
+        language=task.language,
+        asked_at=_ASKED_AT,
+    )
+    history = (Turn(role=r, text=t, timestamp=_ASKED_AT, question_id=name) for r, t in task.history)
+    return Envelope(trace="evaluation", question=question, history=tuple(history), contexts=contexts)

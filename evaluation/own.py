@@ -1,0 +1,74 @@
+"""Our own conversations over `knowledge/`: `conversations/*.toml`, read as tasks.
+
+A turn is an inline table: `q` the question, `kind`, and either `file` and `quote` (words of the passage that
+answers it; the quote is also what the assistant is taken to have said) or `status` without them. `rewrite` is
+how a person would ask it alone; without it the question stands alone already. A question that two places
+answer has a list of `[file, quote]` pairs as `also`.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+from evaluation.data import DataSet, Passage, Status, Task, Unreadable, Utterance
+from local.rag.chunks import BUCKET, Chunk, articles_of_folder, chunks_of
+
+HERE = Path(__file__).resolve().parent / "conversations"
+KNOWLEDGE = HERE.parent.parent / "knowledge"
+NAME = "own"
+KINDS = (
+    "first", "stand-alone", "follow-up", "ellipsis", "shift", "unanswerable", "underspecified", "chit-chat",
+    "misspelt", "mixed",
+)  # fmt: skip
+_SAID = {
+    "unanswerable": ("The knowledge base does not answer this.", "ナレッジベースには回答がありません。"),
+    "clarify": ("Which one do you mean?", "どれのことでしょうか？"),
+    None: ("You are welcome.", "どういたしまして。"),
+}  # fmt: skip
+
+
+def read_own(conversations: Path = HERE, knowledge: Path = KNOWLEDGE) -> DataSet:
+    """Every turn as a task. Raises Unreadable for a quote that is not in exactly one passage of its file."""
+    articles = articles_of_folder(knowledge)
+    chunks = [chunk for article in articles for chunk in chunks_of(article.uri, article.markdown)]
+    tasks = list[Task]()
+    for path in sorted(conversations.glob("*.toml")):
+        for conversation in tomllib.loads(path.read_text(encoding="utf-8"))["conversation"]:
+            tasks += _tasks(conversation, chunks)
+    passages = (Passage(_id(number), c.title, c.text, c.uri) for number, c in enumerate(chunks))
+    return DataSet(NAME, tuple(tasks), tuple(passages))
+
+
+def _tasks(conversation: dict[str, Any], chunks: list[Chunk]) -> list[Task]:
+    history = list[Utterance]()
+    tasks = list[Task]()
+    for number, turn in enumerate(conversation["turns"], start=1):
+        where = f"{conversation['id']}#{number}"
+        quoted = [(turn["file"], turn["quote"]), *turn.get("also", [])] if "file" in turn else []
+        status: Status | None = "answered" if quoted else turn.get("status")
+        if turn["kind"] not in KINDS or status not in (*get_args(Status), None):
+            raise Unreadable(f"{where}: unknown kind or status")
+        task = Task(
+            id=where,
+            kind=turn["kind"],
+            history=tuple(history),
+            question=turn["q"],
+            gold=frozenset(_holding(file, quote, chunks, where) for file, quote in quoted),
+            status=status,
+            gold_rewrite=turn.get("rewrite", turn["q"]),
+        )
+        tasks.append(task)
+        said = turn["quote"] if quoted else _SAID[status][task.language == "ja"]
+        history += [("user", task.question), ("assistant", said)]
+    return tasks
+
+
+def _holding(file: str, quote: str, chunks: list[Chunk], where: str) -> str:
+    held = [n for n, c in enumerate(chunks) if c.uri == f"{BUCKET}/{file}" and quote in c.text]
+    if len(held) != 1:
+        raise Unreadable(f"{where}: the quote is in {len(held)} passages of {file}, not in one: {quote}")
+    return _id(held[0])
+
+
+def _id(number: int) -> str:
+    return f"p{number}"

@@ -1,0 +1,78 @@
+"""Figures as a Markdown table, on the terminal and in `docs/quality.md`."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+METRICS = ("recall@5", "nDCG@5", "MRR@10")
+#: The groups that are shown in full; the others in one line each.
+IN_FULL = ("all", "later turns")
+IN_SHORT = ("last turn", "rewrite", "salience", "fallback", "fusion", "gold")
+
+
+def tables(report: dict[str, Any]) -> str:
+    """The report in Markdown: retrieval in full and by group, rewrites, answers."""
+    return "\n".join(
+        [*_in_full(report), "", *_by_group(report), "", *_rewrites(report), *_answers(report), ""]
+    )
+
+
+def write_between(path: Path, name: str, text: str) -> None:
+    """Replace what stands between the two comments of this name in a page.
+
+    Raises ValueError when the page has no such place.
+    """
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    page = path.read_text(encoding="utf-8")
+    changed, count = re.subn(
+        f"{re.escape(start)}.*?{re.escape(end)}", lambda _: f"{start}\n{text}{end}", page, flags=re.DOTALL
+    )
+    if not count:
+        raise ValueError(f"{path} has no place for the figures: {start} and {end}")
+    path.write_text(changed, encoding="utf-8")
+
+
+def _in_full(report: dict[str, Any]) -> Iterator[str]:
+    yield f"| questions | searched with | {' | '.join(METRICS)} | nDCG@5 over the last turn (95 %) |"
+    yield f"|---|---|{'---|' * len(METRICS)}---|"
+    for group in IN_FULL:
+        found = report["retrieval"].get(group, {"ways": {}})
+        for way, figures in found["ways"].items():
+            cells = " | ".join(f"{figures[metric]:.3f}" for metric in METRICS)
+            yield f"| {group} ({found['questions']}) | {way} | {cells} | {_interval(figures)} |"
+
+
+def _interval(figures: dict[str, Any]) -> str:
+    gain = figures.get("nDCG@5 over last turn")
+    return f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]" if gain else ""
+
+
+def _by_group(report: dict[str, Any]) -> Iterator[str]:
+    yield f"| recall@5 / nDCG@5 | {' | '.join(IN_SHORT)} |"
+    yield f"|---|{'---|' * len(IN_SHORT)}"
+    for group, found in report["retrieval"].items():
+        ways = [found["ways"].get(way) for way in IN_SHORT]
+        cells = [f"{way['recall@5']:.3f} / {way['nDCG@5']:.3f}" if way else "" for way in ways]
+        yield f"| {group} ({found['questions']}) | {' | '.join(cells)} |"
+
+
+def _rewrites(report: dict[str, Any]) -> Iterator[str]:
+    yield "| of the questions with a history | unusable | changed | hurt | saved |"
+    yield "|---|---|---|---|---|"
+    for way, shares in report["rewrites"].items():
+        cells = " | ".join(_percent(shares.get(name)) for name in ("unusable", "changed", "hurt", "saved"))
+        yield f"| {way} ({shares['questions']}) | {cells} |"
+
+
+def _answers(report: dict[str, Any]) -> Iterator[str]:
+    if "answers" not in report:
+        return
+    figures = dict(report["answers"])
+    yield from ("", f"| answers ({figures.pop('questions')}) | |", "|---|---|")
+    for name, value in figures.items():
+        yield f"| {name} | {_percent(value)} |"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"

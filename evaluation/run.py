@@ -1,0 +1,162 @@
+"""One evaluation: every task's queries, what they find, and what is answered from it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evaluation import answers
+from evaluation.data import DataSet, Task
+from evaluation.metrics import ndcg, paired, recall, reciprocal_rank
+from evaluation.model import Model, context
+from evaluation.recording import NOT_RECORDED
+from evaluation.search import Engine
+from local.gemini.prompt import Ask, Turn
+from local.gemini.rewrite import rewritten
+from reformulate_fn.fallback import fallback
+from shared.errors import Permanent, Transient
+
+METRICS: dict[str, Callable[[Sequence[str], frozenset[str]], float]] = {
+    "recall@5": lambda ranking, gold: recall(ranking, gold, 5),
+    "nDCG@5": lambda ranking, gold: ndcg(ranking, gold, 5),
+    "MRR@10": lambda ranking, gold: reciprocal_rank(ranking, gold, 10),
+}
+BASE = "last turn"
+#: Passages given to the model, as `retrieve_fn` does by default.
+TOP_K = 6
+
+Track = Callable[[Iterable[Task]], Iterable[Task]]
+Scores = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A task, the queries it was searched with (by name), and what each scored (by name, then metric).
+
+    `rewritten` is false when the model gave no usable rewrite.
+    """
+
+    task: Task
+    queries: dict[str, tuple[str, ...]]
+    rewritten: bool
+    scores: Scores
+
+
+def evaluate(
+    data: DataSet, engine: Engine, model: Model, track: Track, *, with_answers: bool
+) -> dict[str, Any]:
+    """Everything that is reported, ready for JSON.
+
+    Raises Permanent or Transient when the model cannot be asked for an answer; without a rewrite, the
+    fallback is searched for, as in the product.
+    """
+    rows, judgements = list[Row](), list[answers.Judged]()
+    for task in track(data.tasks):
+        rewrite = task.published or _rewrite(task, model)
+        queries = _queries(task, rewrite, engine)
+        if task.gold:
+            rows.append(Row(task, queries, rewrite is not None, _scores(task, queries, engine)))
+        if with_answers and task.status:
+            judgements.append(_judged(task, queries["rewrite"][0], engine, model))
+    report: dict[str, Any] = {
+        "data": data.name,
+        "passages": len(data.passages),
+        "tasks": len(data.tasks),
+        "model": {"served": model.served, "rewrites": model.rewrites, "answers": model.answers},
+        "retrieval": {group: _retrieval(chosen) for group, chosen in _grouped(rows).items()},
+        "rewrites": _rewrites(rows),
+    }
+    if judgements:
+        report["answers"] = answers.summary(judgements)
+    return report
+
+
+def _queries(task: Task, rewrite: str | None, engine: Engine) -> dict[str, tuple[str, ...]]:
+    """What is searched for, by the name of the way; several queries are fused.
+
+    A rewrite that came with the data counts as the model's: it is a recorded output.
+    """
+    rule = salience(task, engine)
+    without_model = fallback(task.question, task.history, task.language)
+    queries = {
+        BASE: (task.question,),
+        "rewrite": (rewrite or without_model,),
+        "salience": (rule,),
+        "fallback": (without_model,),
+        "fusion": (rewrite or without_model, rule),
+        "last turn + salience": (task.question, rule),
+    }
+    if task.gold_rewrite:
+        queries["gold"] = (task.gold_rewrite,)
+    return queries
+
+
+def salience(task: Task, engine: Engine) -> str:
+    """The query by rule, which knows how rare a word is in the passages."""
+    history = [Turn(role=role, text=text) for role, text in task.history]
+    return rewritten(Ask(history=history, question=task.question, language=task.language), engine.index)
+
+
+def _rewrite(task: Task, model: Model) -> str | None:
+    """The model's rewrite; None when there is no usable one. Raises Permanent when it was not recorded."""
+    try:
+        return model.rewrite(task)
+    except (Permanent, Transient) as error:
+        if error.reason == NOT_RECORDED:
+            raise
+        return None
+
+
+def _scores(task: Task, queries: dict[str, tuple[str, ...]], engine: Engine) -> Scores:
+    rankings = {name: engine.ranking(*dict.fromkeys(asked)) for name, asked in queries.items()}
+    return {
+        name: {metric: score(ranking, task.gold) for metric, score in METRICS.items()}
+        for name, ranking in rankings.items()
+    }
+
+
+def _judged(task: Task, query: str, engine: Engine, model: Model) -> answers.Judged:
+    contexts = tuple(context(hit) for hit in engine.hits(query, TOP_K))
+    return answers.judged(model.answer(task, contexts) if contexts else None, contexts, task.status)
+
+
+def _grouped(rows: list[Row]) -> dict[str, list[Row]]:
+    groups = dict[str, list[Row]]()
+    for row in rows:
+        for group in row.task.groups:
+            groups.setdefault(group, []).append(row)
+    return dict(sorted(groups.items()))
+
+
+def _retrieval(rows: list[Row]) -> dict[str, Any]:
+    """For each way to search: the mean of each metric, and of its difference from the last turn."""
+    ways = [name for name in rows[0].scores if all(name in row.scores for row in rows)]
+    return {"questions": len(rows), "ways": {way: _of_way(way, rows) for way in ways}}
+
+
+def _of_way(way: str, rows: list[Row]) -> dict[str, Any]:
+    figures = dict[str, Any]()
+    for metric in METRICS:
+        scores = [row.scores[way][metric] for row in rows]
+        figures[metric] = sum(scores) / len(scores)
+        if way != BASE:
+            base = [row.scores[BASE][metric] for row in rows]
+            figures[f"{metric} over {BASE}"] = asdict(paired(scores, base))
+    return figures
+
+
+def _rewrites(rows: list[Row]) -> dict[str, Any]:
+    """Of the questions with a history: how many each way changed, hurt and saved (by nDCG@5)."""
+    asked = [row for row in rows if row.task.history]
+    unusable = [not row.rewritten for row in asked]
+    shares: dict[str, Any] = {"rewrite": {"unusable": _share(unusable)}, "salience": {}, "fallback": {}}
+    for way, figures in shares.items():
+        gains = [row.scores[way]["nDCG@5"] - row.scores[BASE]["nDCG@5"] for row in asked]
+        figures["questions"] = len(asked)
+        figures["changed"] = _share([row.queries[way] != row.queries[BASE] for row in asked])
+        figures["hurt"] = _share([gain < 0 for gain in gains])
+        figures["saved"] = _share([gain > 0 for gain in gains])
+    return shares
+
+
+def _share(flags: Sequence[bool]) -> float | None:
+    return sum(flags) / len(flags) if flags else None

@@ -1,0 +1,293 @@
+"""The evaluation: what it reads, what it asks, what it reports, and when it fails."""
+
+import gzip
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from answer_fn.prompts import RagAnswer
+from evaluation.answers import judged, k_precision, summary
+from evaluation.data import DataSet, Passage, Task, Unreadable, read
+from evaluation.gate import fallen
+from evaluation.model import Model, local_client
+from evaluation.own import HERE, KINDS, read_own
+from evaluation.recording import Recorder, Replay
+from evaluation.report import tables, write_between
+from evaluation.run import evaluate
+from evaluation.search import Engine, fused
+from shared.errors import Permanent
+from tests.factories import context as made_context
+
+ROOT = HERE.parent.parent
+PASSAGES = (
+    Passage("vpn", "VPN", "The VPN client connects a laptop. Configure the VPN in the catalogue.", "VPN"),
+    Passage(
+        "mac", "VPN", "To configure the VPN on a Mac, allow the extension of the VPN client first.", "VPN"
+    ),
+    Passage("door", "Doors", "On a Mac, doors open with the Mac app.", "Doors"),
+    Passage("food", "Canteen", "The canteen is open from noon. A Mac cheese is served daily.", "Canteen"),
+)
+HISTORY = (("user", "How do I configure the VPN?"), ("assistant", "Configure the VPN in the catalogue. [1]"))
+NAMES = ("gemini-3.5-flash-lite", "gemini-3.5-flash")
+
+
+def task(**fields: Any) -> Task:
+    defaults: dict[str, Any] = {
+        "id": "t", "kind": "ellipsis", "history": HISTORY, "question": "And on a Mac?",
+        "gold": frozenset({"mac"}), "status": "answered", "gold_rewrite": "configure the VPN on a Mac",
+    }  # fmt: skip
+    return Task(**{**defaults, **fields})
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine(PASSAGES)
+
+
+@pytest.fixture(scope="module")
+def local(engine: Engine) -> Model:
+    return Model(local_client(engine.index), "the local model", *NAMES)
+
+
+def report(engine: Engine, model: Model, *tasks: Task) -> dict[str, Any]:
+    return evaluate(DataSet("made up", tasks, PASSAGES), engine, model, list, with_answers=True)
+
+
+def written(folder: Path, name: str, lines: list[dict[str, Any]]) -> None:
+    with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Data as the public sets have it."""
+    passages = [{"id": p.id, "title": p.title, "text": p.text} for p in PASSAGES]
+    written(tmp_path, "passages", passages)
+    asked = {"id": "1", "turn": 2, "history": [["user", "VPN?"], ["agent", "Yes."]], "question": "on a Mac?"}
+    told = {
+        "gold": ["mac"],
+        "rewrite": "VPN on a Mac?",
+        "answerability": "PARTIAL",
+        "multi_turn": "Follow-up",
+    }
+    none: dict[str, Any] = {
+        "gold": [],
+        "rewrite": None,
+        "answerability": "UNANSWERABLE",
+        "multi_turn": "N/A",
+        "history": [],
+    }
+    written(tmp_path, "tasks", [{**asked, **told}, {**asked, **none, "id": "2"}])
+    return tmp_path
+
+
+def test_tasks_bring_a_model_s_rewrite_and_what_can_be_answered(folder: Path) -> None:
+    first, second = read(folder).tasks
+
+    assert (first.kind, first.status, first.published) == ("follow-up", "answered", "VPN on a Mac?")
+    assert first.history == (("user", "VPN?"), ("assistant", "Yes."))
+    assert (second.kind, second.status, second.published) == ("first", "unanswerable", second.question)
+
+
+def test_queries_bring_a_person_s_rewrite(folder: Path) -> None:
+    (folder / "tasks.jsonl.gz").unlink()
+    line = {"id": "1", "kind": "shift", "history": [], "question": "q", "rewrite": "r", "gold": ["mac"]}
+    written(folder, "queries", [line])
+
+    (only,) = read(folder).tasks
+    assert (only.kind, only.published, only.gold_rewrite) == ("shift", None, "r")
+
+
+@pytest.mark.parametrize("missing", ["tasks", "passages"])
+def test_a_folder_in_another_format_is_refused_in_words(folder: Path, missing: str) -> None:
+    (folder / f"{missing}.jsonl.gz").unlink()
+
+    with pytest.raises(Unreadable, match=r"jsonl\.gz"):
+        read(folder)
+
+
+def test_a_broken_file_is_refused_in_words(folder: Path) -> None:
+    (folder / "passages.jsonl.gz").write_bytes(b"not gzip")
+
+    with pytest.raises(Unreadable, match="not in the expected format"):
+        read(folder)
+
+
+def test_fusion_prefers_what_several_rankings_hold_and_keeps_ties_in_order() -> None:
+    assert fused([["a", "b", "c"], ["d", "b"]]) == ["b", "a", "d", "c"]
+
+
+def test_the_rule_finds_a_follow_up_that_its_own_words_do_not(engine: Engine, local: Model) -> None:
+    found = report(engine, local, task())["retrieval"]["all"]["ways"]
+
+    assert found["salience"]["MRR@10"] == found["fallback"]["MRR@10"] == 1.0
+    assert found["last turn"]["MRR@10"] < 1.0
+    assert found["salience"]["nDCG@5 over last turn"]["mean"] > 0
+
+
+def test_figures_repeat(engine: Engine, local: Model) -> None:
+    tasks = (task(), task(id="u", question="What about the canteen?", gold=frozenset({"food"}), kind="shift"))
+
+    assert report(engine, local, *tasks) == report(Engine(PASSAGES), local, *tasks)
+
+
+def test_a_rewrite_that_came_with_the_data_is_the_one_that_is_measured(engine: Engine, local: Model) -> None:
+    shares = report(engine, local, task(published="canteen noon"))["rewrites"]["rewrite"]
+
+    assert (shares["changed"], shares["hurt"], shares["saved"]) == (1.0, 1.0, 0.0)
+
+
+def test_groups_are_by_kind_language_and_turn(engine: Engine, local: Model) -> None:
+    first = task(id="f", kind="first", history=(), question="VPNの設定", gold=frozenset({"vpn"}))
+
+    groups = report(engine, local, task(), first)["retrieval"]
+
+    counted = {name: group["questions"] for name, group in groups.items()}
+    assert counted["all"] == 2
+    assert {counted[name] for name in counted if name != "all"} == {1}
+    assert {"first turns", "later turns", "kind: first", "language: ja", "language: en"} <= counted.keys()
+
+
+def test_an_unanswerable_question_counts_when_it_is_refused(engine: Engine, local: Model) -> None:
+    president = task(id="n", question="Who is president?", gold=frozenset(), status="unanswerable")
+
+    answers = report(engine, local, task(), president)["answers"]
+
+    assert (answers["answered recall"], answers["unanswerable recall"]) == (1.0, 1.0)
+    assert (answers["citations valid"], answers["k-precision"]) == (1.0, 1.0)
+
+
+def test_a_citation_of_a_source_that_was_not_given_is_not_valid() -> None:
+    said = RagAnswer(answer="Install the client [1]. It is free [7].", sources=[1], answered=True)
+
+    assert judged(said, [made_context()], "answered").valid_citations == pytest.approx(2 / 3)
+
+
+def test_made_up_words_lower_the_k_precision_and_another_language_is_not_judged() -> None:
+    sources = [made_context(text="Install the client from the catalogue.")]
+
+    assert k_precision("Install the client [1].", sources) == 1.0
+    assert k_precision("Buy the unicorn [1].", sources) == 0.0
+    assert k_precision("クライアントを入れます。", sources) is None
+
+
+def test_a_question_back_is_counted_where_one_is_due() -> None:
+    asked_back = RagAnswer(answer="Which approval do you mean?", sources=[], answered=False)
+    refused = RagAnswer(answer="The sources do not say.", sources=[], answered=False)
+
+    both = [judged(said, [made_context()], "clarify") for said in (asked_back, refused)]
+
+    assert summary(both)["asks back when unclear"] == 0.5
+
+
+def test_what_was_recorded_is_scored_again_without_asking(engine: Engine, tmp_path: Path) -> None:
+    with (tmp_path / "said.jsonl").open("w", encoding="utf-8") as file:
+        recorded = report(engine, Model(Recorder(local_client(engine.index), file), "one", *NAMES), task())
+
+    again = report(engine, Model(Replay(tmp_path / "said.jsonl"), "one", *NAMES), task())
+
+    assert again == recorded
+    assert again["answers"]["answered recall"] == 1.0
+
+
+def test_what_was_not_recorded_is_not_made_up(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "said.jsonl").write_text("")
+    model = Model(Replay(tmp_path / "said.jsonl"), "recorded", *NAMES)
+
+    with pytest.raises(Permanent, match="Record again"):
+        report(engine, model, task())
+
+
+def test_the_gate_names_what_fell_and_lets_pass_what_rose() -> None:
+    recorded = {"recall": 0.9, "nDCG": 0.8, "answerable refused": 0.02, "gone": 0.5}
+    now = {"recall": 0.95, "nDCG": 0.7, "answerable refused": 0.05}
+
+    assert [line.split(":")[0] for line in fallen(now, recorded)] == ["nDCG", "answerable refused", "gone"]
+
+
+def test_tables_go_between_their_comments(engine: Engine, local: Model, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- figures -->\nstale\n<!-- end of figures -->\nafter\n")
+
+    write_between(page, "figures", tables(report(engine, local, task())))
+
+    text = page.read_text()
+    assert text.startswith("before\n<!-- figures -->\n| questions ")
+    assert "| kind: ellipsis (1) |" in text
+    assert text.endswith("<!-- end of figures -->\nafter\n")
+    assert "stale" not in text
+    with pytest.raises(ValueError, match="no place"):
+        write_between(page, "others", "")
+
+
+def test_our_own_set_is_of_both_languages_and_every_kind() -> None:
+    tasks = read_own().tasks
+    conversations = {t.id.split("#")[0] for t in tasks}
+
+    assert len(conversations) >= 60
+    assert {t.kind for t in tasks} == set(KINDS)
+    assert len(conversations) == len([t for t in tasks if t.id.endswith("#1")])
+    assert min(Counter(t.language for t in tasks).values()) >= 80
+
+
+def test_a_quote_that_is_in_no_passage_is_refused(tmp_path: Path) -> None:
+    turn = '{ q = "VPN?", kind = "first", file = "en/vpn-setup.md", quote = "The moon is a cheese." }'
+    (tmp_path / "one.toml").write_text(f'[[conversation]]\nid = "one"\nturns = [{turn}]\n')
+
+    with pytest.raises(Unreadable, match="one#1: the quote is in 0 passages"):
+        read_own(tmp_path)
+
+
+def test_a_person_s_rewrite_finds_what_we_say_answers() -> None:
+    data = read_own()
+    engine = Engine(data.passages)
+    asked = [t for t in data.tasks if t.gold and t.gold_rewrite]
+
+    found = [t for t in asked if t.gold & set(engine.ranking(t.gold_rewrite or "")[:10])]
+
+    assert len(found) >= 0.97 * len(asked)
+
+
+@pytest.mark.slow
+def test_the_command_writes_json_and_the_gate_fails_on_a_higher_record(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "recorded.json").write_text('{"all, salience, nDCG@5": 1.5}')
+    command = [
+        sys.executable,
+        "-m",
+        "evaluation",
+        "--data",
+        str(folder),
+        "--json",
+        str(tmp_path / "out.json"),
+    ]
+
+    passed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    failed = subprocess.run(
+        [*command, "--gate", str(tmp_path / "recorded.json")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (passed.returncode, failed.returncode) == (0, 1)
+    assert "all, salience, nDCG@5: 1.500 before" in failed.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["tasks"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [["--data", "/nowhere"], ["--online"], ["--replay", "/nowhere"]])
+def test_what_cannot_be_used_is_said_in_one_line(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluation", *arguments],
+        cwd=ROOT, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
