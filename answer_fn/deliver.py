@@ -50,6 +50,7 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
     answer_seconds = (datetime.now(UTC) - question.asked_at).total_seconds()
     logs.info(
         "Posted",
+        content={"answered": final["plain"]},
         kind=final["kind"],
         parts=1 + len(more),
         sources=len(final["sources"]),

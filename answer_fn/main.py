@@ -12,7 +12,7 @@ from shared.step import serve
 
 SETTINGS = read(Settings)
 STEP = serve("answer", "writing", SETTINGS, open_services, answer)
-TELLER = telling.Teller(lambda: telling.open_services(SETTINGS))
+TELLER = telling.Teller(lambda: telling.open_services(SETTINGS), spoken=SETTINGS.languages)
 
 
 @functions_framework.http

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from shared.settings import CommonSettings, Hours, LoopbackEndpoint
+from shared.settings import CommonSettings, Hours, Languages, LoopbackEndpoint
+from shared.texts import languages
 
 
 class Settings(CommonSettings):
@@ -12,6 +13,10 @@ class Settings(CommonSettings):
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     answer_model: str = Field(
         default="gemini-3.5-flash", min_length=1, description="Model that answers questions"
+    )
+    languages: Languages = Field(
+        default=languages(),
+        description="Languages of apologies, as ingest_fn has them; the first is for whoever speaks none",
     )
     human_contact: str | None = Field(
         default=None, min_length=1, max_length=300, description="Whom to ask, in Markdown: an e-mail, a link"

@@ -14,13 +14,13 @@ from shared.cloudevent import is_whole
 from shared.conversations import Conversations
 from shared.dead_letters import DeadLetter, reference
 from shared.deadline import Deadline
-from shared.envelope import Context, Question
+from shared.envelope import Context, Language, Question
 from shared.errors import Permanent, classify, in_one_line
 from shared.failures import Failures
 from shared.firestore import Fields
 from shared.once import Once
 from shared.records import APOLOGY, Records
-from shared.texts import text
+from shared.texts import languages, text
 
 STEP = "tell"
 #: Seconds for all of it; a push that is not answered in time comes again.
@@ -61,10 +61,14 @@ def open_services(settings: Settings) -> Services:
 
 @dataclass
 class Teller:
-    """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops."""
+    """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops.
+
+    `spoken` are the languages that the bot speaks.
+    """
 
     services: Callable[[], Services]
     seconds: float = SECONDS
+    spoken: tuple[Language, ...] = languages()
 
     def __post_init__(self) -> None:
         self._made = Once(self.services)
@@ -78,7 +82,7 @@ class Teller:
         if not is_whole(headers, body):
             logs.warning("Cut off on the way; it will be delivered again", step=STEP)
             return AGAIN
-        letter = DeadLetter.from_push(headers, body)
+        letter = DeadLetter.from_push(headers, body, self.spoken)
         deadline = Deadline(self.seconds)
         trace = letter.attributes.get("traceparent", "")
         with logs.context(step=STEP, question=letter.question.id if letter.question else "", trace=trace):

@@ -67,13 +67,14 @@ def ingest(incoming: Incoming, services: Services, deadline: Deadline) -> None:
     other = incoming.attributes.get("ce-type", "")
     if other.startswith(_OTHER_EVENTS):
         raise Permanent("event_unknown", f"{other} is no interaction with the bot")
-    event = understand(incoming.body, services.settings.commands)
+    settings = services.settings
+    event = understand(incoming.body, settings.commands, settings.languages)
     if isinstance(event, Ignored):
         logs.info("Event needs no answer", kind=event.kind)
     elif isinstance(event, Removed):
         # Nothing can be said there any more, and nothing need be kept.
         services.forgetting.conversation(event.place, event.place.space, deadline)
-    elif not _allowed(event.place, services.settings):
+    elif not _allowed(event.place, settings):
         logs.warning("Not allowed here", space=event.place.space)
         notice(event.place, "not_allowed", services, deadline)
     else:
@@ -139,7 +140,7 @@ def _take(question: Question, incoming: Incoming, services: Services, deadline: 
         inherited=passed_on(incoming.attributes, STEP, time.monotonic() - started),
     )
     services.outbox.send(services.settings.publishes_to, follow_up, deadline)
-    logs.info("Question published", turns_of_history=len(noted.history))
+    logs.info("Question published", content={"asked": question.text}, turns_of_history=len(noted.history))
     return True
 
 

@@ -9,7 +9,7 @@ from shared import logs
 from shared.settings import read
 
 SETTINGS = read(Settings)
-logs.set_up(SETTINGS.google_cloud_project)
+logs.set_up(SETTINGS.google_cloud_project, content=SETTINGS.log_content)
 DOOR = Door(lambda: open_services(SETTINGS), SETTINGS.step_seconds, SETTINGS.dead_letter_topic)
 
 

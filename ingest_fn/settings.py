@@ -1,6 +1,6 @@
 """What `ingest_fn` is told by its environment."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
@@ -8,7 +8,16 @@ from pydantic_settings import NoDecode
 
 from ingest_fn.auth import CHAT, Trusted
 from shared.chat_events import COMMANDS
-from shared.settings import LOOPBACK, TOPIC, CommonSettings, Hours, LoopbackEndpoint
+from shared.settings import (
+    LOOPBACK,
+    TOPIC,
+    CommonSettings,
+    Hours,
+    Languages,
+    LoopbackEndpoint,
+    listed,
+)
+from shared.texts import languages
 
 GOOGLE_CERTS = "https://www.googleapis.com/oauth2/v1/certs"
 CHAT_CERTS = f"https://www.googleapis.com/service_accounts/v1/metadata/x509/{CHAT}"
@@ -34,17 +43,12 @@ def _url_or_number(audience: str) -> str:
     return audience
 
 
-def _listed(value: Any) -> Any:
-    """A variable holds several values with commas between them."""
-    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
-
-
 Audience = Annotated[str, AfterValidator(_url_or_number)]
-Audiences = Annotated[tuple[Audience, ...], NoDecode, BeforeValidator(_listed), Field(min_length=1)]
+Audiences = Annotated[tuple[Audience, ...], NoDecode, BeforeValidator(listed), Field(min_length=1)]
 ServiceAccount = Annotated[str, Field(pattern=SERVICE_ACCOUNT)]
-ServiceAccounts = Annotated[tuple[ServiceAccount, ...], NoDecode, BeforeValidator(_listed)]
-Domains = Annotated[tuple[Annotated[str, Field(pattern=DOMAIN)], ...], NoDecode, BeforeValidator(_listed)]
-Spaces = Annotated[tuple[Annotated[str, Field(pattern=SPACE)], ...], NoDecode, BeforeValidator(_listed)]
+ServiceAccounts = Annotated[tuple[ServiceAccount, ...], NoDecode, BeforeValidator(listed)]
+Domains = Annotated[tuple[Annotated[str, Field(pattern=DOMAIN)], ...], NoDecode, BeforeValidator(listed)]
+Spaces = Annotated[tuple[Annotated[str, Field(pattern=SPACE)], ...], NoDecode, BeforeValidator(listed)]
 CertsUrl = Annotated[str, AfterValidator(_google_or_loopback)]
 
 
@@ -93,6 +97,10 @@ class Settings(CommonSettings):
         default=COMMANDS,
         description="What the ids of the Chat app's commands mean, as JSON",
         validate_default=True,
+    )
+    languages: Languages = Field(
+        default=languages(),
+        description="Languages the bot speaks, commas between them; the first is for whoever speaks none",
     )
     longest_question: int = Field(default=2000, ge=1, le=32_000, description="Characters of a question")
     questions_per_minute: int = Field(default=10, ge=1, description="Questions of one person a minute")

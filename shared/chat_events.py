@@ -7,8 +7,9 @@ from typing import Literal
 
 from shared.chat_payloads import Json, Payload, part, parts, payload
 from shared.chat_places import MESSAGE, Place, named, place_of, whole
-from shared.envelope import Question
+from shared.envelope import Language, Question
 from shared.errors import Permanent
+from shared.texts import languages
 
 Command = Literal["ask", "forget", "help", "unknown"]
 #: The ids of slash and quick commands, as docs/chat.md tells to configure them.
@@ -79,8 +80,10 @@ class Ignored:
 Event = Asked | Mentioned | Commanded | Added | Removed | Clicked | Ignored
 
 
-def understand(body: bytes, commands: Mapping[str, str] = COMMANDS) -> Event:
-    """Read an event. `commands` are the names of command ids.
+def understand(
+    body: bytes, commands: Mapping[str, str] = COMMANDS, spoken: tuple[Language, ...] = languages()
+) -> Event:
+    """Read an event. `commands` are the names of command ids, `spoken` the languages that the bot speaks.
 
     Raises Permanent: `event_malformed` when a part is missing that it cannot do without, `event_unknown` when
     its shape is none of Chat's.
@@ -91,7 +94,7 @@ def understand(body: bytes, commands: Mapping[str, str] = COMMANDS) -> Event:
     if _by_a_bot(event):
         return Ignored(f"{event.name} of a bot")
     said = _words(event.message)
-    place = place_of(event, said, body)
+    place = place_of(event, said, body, spoken)
     match event.kind:
         case "removed":
             return Removed(place)
@@ -101,10 +104,10 @@ def understand(body: bytes, commands: Mapping[str, str] = COMMANDS) -> Event:
             return _spoken(event, place, said, commands)
 
 
-def question_of(body: bytes) -> Question | None:
+def question_of(body: bytes, spoken: tuple[Language, ...] = languages()) -> Question | None:
     """The question in an event, if there is one. Never fails."""
     try:
-        event = understand(body)
+        event = understand(body, spoken=spoken)
     except Permanent:
         return None
     return event.question if isinstance(event, Asked) else None

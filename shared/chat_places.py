@@ -10,6 +10,7 @@ from shared.chat_payloads import Json, Payload, storable
 from shared.envelope import Language
 from shared.errors import Permanent
 from shared.language import of_person
+from shared.texts import languages
 
 DIRECT = "DIRECT_MESSAGE"
 MESSAGE = re.compile(r"spaces/[!-.0-~]+/messages/[!-.0-~]+")
@@ -45,8 +46,11 @@ class Place:
     key: str
 
 
-def place_of(event: Payload, said: str, body: bytes) -> Place:
-    """The place of an event with these words. Raises Permanent (`event_malformed`)."""
+def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...] = languages()) -> Place:
+    """The place of an event with these words. Raises Permanent (`event_malformed`).
+
+    `spoken` are the languages that the bot speaks there.
+    """
     name = event.message.get("name")
     space = named("/".join(str(name or event.space.get("name")).split("/")[:2]), _SPACE, "space.name")
     if len(space) > _LONGEST_SPACE:
@@ -67,7 +71,7 @@ def place_of(event: Payload, said: str, body: bytes) -> Place:
         opens=conversation != space and reply is False,
         person=whole(str(event.user.get("name") or "users/unknown")),
         domains=_domains(event.user),
-        language=of_person(_locale(event.common), said),
+        language=of_person(_locale(event.common), said, spoken),
         at=_time((event.kind != "clicked" and event.message.get("createTime")) or event.time),
         key=_key(event, space, body),
     )

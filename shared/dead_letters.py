@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from shared.chat_events import question_of
 from shared.chat_payloads import payload, storable
 from shared.cloudevent import REPLAY_COUNT, received_attributes
-from shared.envelope import Context, Envelope, Question
+from shared.envelope import Context, Envelope, Language, Question
 from shared.errors import StepError
 from shared.firestore import document_id
+from shared.texts import languages
 
 #: Who sends events, not as CloudEvents, and the topic they come by where they do not come over HTTPS.
 CHAT, EVENTS = "chat", "chat-events"
@@ -56,8 +57,13 @@ class DeadLetter:
     contexts: tuple[Context, ...]
 
     @classmethod
-    def from_push(cls, headers: Mapping[str, str], body: bytes) -> "DeadLetter":
-        """Read an unwrapped push. Never fails: what cannot be understood is kept as it is."""
+    def from_push(
+        cls, headers: Mapping[str, str], body: bytes, spoken: tuple[Language, ...] = languages()
+    ) -> "DeadLetter":
+        """Read an unwrapped push. Never fails: what cannot be understood is kept as it is.
+
+        `spoken` are the languages that the bot speaks: an event does not say in which it is to be answered.
+        """
         lowered = {name.lower(): value for name, value in headers.items()}
         received = received_attributes(headers)
         question, contexts = _understood(body)
@@ -73,7 +79,7 @@ class DeadLetter:
             parked_by=parked_by,
             reason=received.get("dead-letter-reason"),
             deliveries=_number(lowered.get(_DELIVERIES)),
-            question=question_of(data) if from_chat else question,
+            question=question_of(data, spoken) if from_chat else question,
             contexts=contexts,
         )
 

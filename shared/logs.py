@@ -1,14 +1,14 @@
 """Structured logs: one JSON object a line, in the shape that Cloud Logging reads from standard output.
 
-Field names: cloud.google.com, "Structured logging", special fields in the message. What a person asked or
-was told is never logged; ids, reasons and durations are.
+Field names: cloud.google.com, "Structured logging", special fields in the message. Ids, reasons and
+durations are logged. What a person asked or was told is content: it is logged only where LOG_CONTENT is on.
 """
 
 import json
 import logging
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -19,9 +19,10 @@ logger = logging.getLogger("threadwise")
 
 
 class _JsonLines(logging.Formatter):
-    def __init__(self, project: str) -> None:
+    def __init__(self, project: str, *, content: bool) -> None:
         super().__init__()
         self._project = project
+        self._content = content
 
     def format(self, record: logging.LogRecord) -> str:
         fields = dict(_CONTEXT.get())
@@ -30,13 +31,18 @@ class _JsonLines(logging.Formatter):
         if trace.count("-") == 3:
             line["logging.googleapis.com/trace"] = f"projects/{self._project}/traces/{trace.split('-')[1]}"
         line.update(getattr(record, "fields", {}))
+        if self._content:
+            line.update(getattr(record, "content", {}))
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-def set_up(project: str) -> None:
-    """Write our own logs as JSON lines to standard output; called once, by `main.py`."""
+def set_up(project: str, *, content: bool = False) -> None:
+    """Write our own logs as JSON lines to standard output; called once, by `main.py`.
+
+    `content`: with the words of people and answers, too.
+    """
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(_JsonLines(project))
+    handler.setFormatter(_JsonLines(project, content=content))
     logger.handlers = [handler]
     logger.setLevel(logging.INFO)
     logger.propagate = False
@@ -52,9 +58,9 @@ def context(**fields: str) -> Iterator[None]:
         _CONTEXT.reset(token)
 
 
-def info(message: str, **fields: object) -> None:
-    """Log something worth knowing, with its fields."""
-    logger.info(message, extra={"fields": fields})
+def info(message: str, *, content: Mapping[str, str] | None = None, **fields: object) -> None:
+    """Log something worth knowing, with its fields; `content` only where that is to be logged."""
+    logger.info(message, extra={"fields": fields, "content": content or {}})
 
 
 def warning(message: str, **fields: object) -> None:

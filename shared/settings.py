@@ -5,8 +5,10 @@ import sys
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from shared.texts import languages
 
 LOOPBACK = {"127.0.0.1", "localhost"}
 TOPIC = r"^[A-Za-z][A-Za-z0-9._~+%-]{2,254}$"
@@ -38,11 +40,32 @@ class CommonSettings(BaseSettings):
     chat_writes_per_second: float = Field(
         default=1, gt=0, le=1000, description="Chat's quota of writes a second in one space"
     )
+    log_content: bool = Field(default=False, description="Log what is asked and answered, too")
     step_seconds: float = Field(default=60, ge=20, lt=600, description="Deadline of the step, in seconds")
 
 
 #: How long a conversation, and all that is kept for it, is remembered, in hours; at most a year.
 Hours = Annotated[float, Field(gt=0, le=8760, allow_inf_nan=False)]
+
+
+def listed(value: Any) -> Any:
+    """The values of a variable that holds several, with commas between them."""
+    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+
+
+def _spoken(language: str) -> str:
+    if language not in languages():
+        raise ValueError(f"{language!r} is none of {', '.join(languages())}")
+    return language
+
+
+#: Some of the languages that there are catalogues for, at least one.
+Languages = Annotated[
+    tuple[Annotated[str, AfterValidator(_spoken)], ...],
+    NoDecode,
+    BeforeValidator(listed),
+    Field(min_length=1),
+]
 
 S = TypeVar("S", bound=CommonSettings)
 

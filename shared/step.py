@@ -207,7 +207,7 @@ def serve(
     afterwards: Callable[[Envelope, W, Deadline], None] | None = None,
 ) -> Step[W]:
     """The step of a function's `main.py`, set up by its settings; the clients are made on first use."""
-    logs.set_up(settings.google_cloud_project)
+    logs.set_up(settings.google_cloud_project, content=settings.log_content)
     return Step(
         name=name,
         stage=stage,

@@ -14,13 +14,16 @@ locals {
     "secretmanager.googleapis.com",
     "storage.googleapis.com",
   ])
+  # Service agents of Google's are named by it.
+  project_number = data.google_project.this.number
+
   labels = { app = "threadwise", environment = var.name_prefix == "" ? "main" : var.name_prefix }
 }
 
 data "google_project" "this" {}
 
 resource "google_project_service" "this" {
-  for_each = setunion(local.services, local.over_pubsub)
+  for_each = setunion(local.services, local.add_ons)
 
   service            = each.key
   disable_on_destroy = false # others in the project may use it
@@ -57,11 +60,13 @@ module "step" {
   secrets         = each.value.gemini && var.gemini_api_key_secret != null ? { GEMINI_API_KEY = var.gemini_api_key_secret } : {}
   url             = local.urls[each.key]
   verifies_itself = each.key == "ingest"
+  internal        = each.key == "ingest" && var.chat_connection == "pubsub"
 
-  subscription = each.value.takes == null ? null : {
+  subscription = {
     name         = local.subscriptions[each.key]
     topic        = google_pubsub_topic.this[each.value.takes].id
     ack_deadline = each.value.ack_deadline
+    wrapped      = each.value.takes == local.chat_events # Chat's own messages are no CloudEvents
     # Made of the name, which is known before anything is there, so that a plan shows what follows from it.
     dead_letter_topic = each.value.takes == local.dead_letters ? null : "projects/${var.project_id}/topics/${google_pubsub_topic.this[local.dead_letters].name}"
     delivery_attempts = local.delivery_attempts

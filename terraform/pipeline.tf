@@ -1,5 +1,5 @@
-# The pipeline as one table. It refers to variables alone, so that `terraform console` can show it without a
-# cloud, and tests/test_terraform_*.py can compare it with what the functions need.
+# The pipeline as one table. It refers to variables and to the project's number alone, so that tests/test_terraform_*.py
+# can evaluate it without a cloud, and compare it with what the functions need.
 
 locals {
   prefix = var.name_prefix == "" ? "" : "${var.name_prefix}-"
@@ -7,7 +7,8 @@ locals {
   dead_letters = "dead-letters"
   # The operators' own copy of every dead letter.
   backup = "dead-letters-backup"
-  # Where Chat publishes its events, when chat_connection is pubsub.
+  # Where Chat publishes its events when chat_connection is pubsub. It is there either way: an event that became a
+  # dead letter is replayed to it.
   chat_events = "chat-events"
   # Pub/Sub's least; a permanent failure does not wait for it, the function parks the message itself.
   delivery_attempts = 5
@@ -24,7 +25,7 @@ locals {
     ingest = {
       function     = "ingest_fn"
       entry_point  = "main"
-      takes        = var.chat_connection == "pubsub" ? local.chat_events : null
+      takes        = local.chat_events
       gives        = "questions"
       step_seconds = 25 # Chat waits 30 s for an answer
       timeout      = 30
@@ -36,19 +37,18 @@ locals {
       rag          = false
       environment = merge(
         {
-          CHAT_AUDIENCE        = local.urls.ingest
-          ALLOWED_DOMAINS      = join(",", var.allowed_domains)
-          ALLOWED_SPACES       = join(",", var.allowed_spaces)
+          CHAT_AUDIENCE = var.chat_audience == "project_number" ? local.project_number : local.urls.ingest
+          # Whom Google signs for; nobody where Chat itself signs for the number, or publishes to a topic.
+          CHAT_EMAIL           = var.chat_audience == "project_number" || var.chat_connection == "pubsub" ? "" : local.chat_signers[var.chat_app]
+          PUSH_EMAIL           = local.push_identities.ingest
+          PUSH_AUDIENCE        = local.urls.ingest
           COMMANDS             = jsonencode(var.chat_commands)
           LONGEST_QUESTION     = tostring(var.longest_question)
           QUESTIONS_PER_MINUTE = tostring(var.questions_per_minute)
         },
-        # Who signs: Chat itself, or Pub/Sub in the name of the identity that pushes Chat's events; never both.
-        var.chat_connection == "pubsub" ? {
-          CHAT_EMAIL    = ""
-          PUSH_EMAIL    = local.push_identities.ingest
-          PUSH_AUDIENCE = local.urls.ingest
-        } : { CHAT_EMAIL = var.chat_identity },
+        length(var.allowed_domains) == 0 ? {} : { ALLOWED_DOMAINS = join(",", var.allowed_domains) },
+        length(var.allowed_spaces) == 0 ? {} : { ALLOWED_SPACES = join(",", var.allowed_spaces) },
+        local.spoken,
       )
     }
     reformulate = {
@@ -101,7 +101,7 @@ locals {
       max          = 20 # each question stays here longest
       gemini       = true
       rag          = false
-      environment  = { ANSWER_MODEL = var.answer_model }
+      environment  = merge({ ANSWER_MODEL = var.answer_model }, local.human_contact, local.spoken)
     }
     # A second entry point of answer_fn: it takes what the steps could not go on with, and tells the asker.
     tell = {
@@ -117,7 +117,7 @@ locals {
       max          = 3 # apologies may wait; they must not crowd out answers at Chat and Firestore
       gemini       = false
       rag          = false
-      environment  = {}
+      environment  = merge(local.human_contact, local.spoken)
     }
   }
 
@@ -128,31 +128,36 @@ locals {
   urls            = { for step, name in local.functions : step => "https://${var.region}-${var.project_id}.cloudfunctions.net/${name}" }
   push_identities = { for step in local.step_names : step => "${local.prefix}push-${step}@${var.project_id}.iam.gserviceaccount.com" }
 
-  topics = {
-    for topic in concat(
-      ["questions", "queries", "findings", local.dead_letters],
-      var.chat_connection == "pubsub" ? [local.chat_events] : [],
-    ) : topic => "${local.prefix}${topic}"
-  }
-  subscriptions = { for step, it in local.steps : step => "${local.prefix}${it.takes}-push" if it.takes != null }
+  topics        = { for topic in [local.chat_events, "questions", "queries", "findings", local.dead_letters] : topic => "${local.prefix}${topic}" }
+  subscriptions = { for step, it in local.steps : step => "${local.prefix}${it.takes}-push" }
+
+  # What Chat signs its calls with, by how the Chat app is built; the second is Google's agent in this project.
+  add_ons_agent = "service-${local.project_number}@gcp-sa-gsuiteaddons.iam.gserviceaccount.com"
+  chat_signers  = { classic = "chat@system.gserviceaccount.com", add_on = local.add_ons_agent }
+
+  # Left out where they are not set, so that the functions' own defaults hold.
+  human_contact = var.human_contact == null ? {} : { HUMAN_CONTACT = var.human_contact }
+  spoken        = length(var.languages) == 0 ? {} : { LANGUAGES = join(",", var.languages) }
 
   # A corpus that is not there: retrieve_fn starts, and a question becomes a dead letter that can be replayed.
   rag_corpus = coalesce(var.rag_corpus, "projects/${var.project_id}/locations/${var.region}/ragCorpora/not-set-yet")
 
   # Every collection that has documents which expire: Firestore deletes them by this field.
   expiry_field         = "expired_at"
-  expiring_collections = ["chat_threads", "questions", "failures", "dead_letters", "replays", "forgotten", "askers"]
+  expiring_collections = ["chat_threads", "questions", "failures", "dead_letters", "forgotten", "space_slots", "askers"]
 
   # What each function is told. THREADS is functions-framework's: as many as Cloud Run sends at once.
   environments = {
     for step, it in local.steps : step => merge(
       {
-        GOOGLE_CLOUD_PROJECT = var.project_id
-        FIRESTORE_DATABASE   = var.firestore_database
-        DEAD_LETTER_TOPIC    = local.topics[local.dead_letters]
-        HISTORY_HOURS        = tostring(var.history_hours)
-        STEP_SECONDS         = tostring(it.step_seconds)
-        THREADS              = tostring(it.concurrency)
+        GOOGLE_CLOUD_PROJECT   = var.project_id
+        FIRESTORE_DATABASE     = var.firestore_database
+        DEAD_LETTER_TOPIC      = local.topics[local.dead_letters]
+        HISTORY_HOURS          = tostring(var.history_hours)
+        CHAT_WRITES_PER_SECOND = tostring(var.chat_writes_per_second)
+        LOG_CONTENT            = tostring(var.log_content)
+        STEP_SECONDS           = tostring(it.step_seconds)
+        THREADS                = tostring(it.concurrency)
       },
       it.gives == null ? {} : { PUBLISHES_TO = local.topics[it.gives] },
       it.gemini && var.gemini_api_key_secret == null ? {

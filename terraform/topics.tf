@@ -30,17 +30,17 @@ resource "google_pubsub_subscription" "backup" {
 # --- Chat's events over Pub/Sub: the topic's publishers are the proof of who sent an event
 
 locals {
-  over_pubsub = toset(var.chat_connection == "pubsub" ? ["gsuiteaddons.googleapis.com"] : [])
-  # Which of the two publishes depends on whether the Chat app is built as a Google Workspace add-on.
-  chat_publishers = var.chat_connection != "pubsub" ? {} : {
-    classic = "serviceAccount:chat-api-push@system.gserviceaccount.com"
-    add_on  = one(values(google_project_service_identity.add_ons)[*].member)
+  add_ons = toset(var.chat_app == "add_on" ? ["gsuiteaddons.googleapis.com"] : [])
+  # Whoever publishes there asks in anybody's name: Chat, in the form that the app has, and nobody else.
+  chat_publishers = {
+    for app, account in { classic = "chat-api-push@system.gserviceaccount.com", add_on = local.add_ons_agent } :
+    app => "serviceAccount:${account}" if var.chat_connection == "pubsub" && app == var.chat_app
   }
 }
 
 resource "google_project_service_identity" "add_ons" {
   provider = google-beta
-  for_each = local.over_pubsub
+  for_each = local.add_ons
 
   service    = each.key
   depends_on = [google_project_service.this]
@@ -52,4 +52,6 @@ resource "google_pubsub_topic_iam_member" "chat" {
   topic  = google_pubsub_topic.this[local.chat_events].name
   role   = "roles/pubsub.publisher"
   member = each.value
+
+  depends_on = [google_project_service_identity.add_ons]
 }

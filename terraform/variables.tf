@@ -90,25 +90,36 @@ variable "chat_connection" {
   }
 }
 
-variable "chat_identity" {
-  description = "Who calls ingest when chat_connection is http: chat@system.gserviceaccount.com for a classic Chat app; for one that is built as an add-on the Service account email of its Connection settings, service-NUMBER@gcp-sa-gsuiteaddons.iam.gserviceaccount.com."
+variable "chat_app" {
+  description = "How the Chat app is built: classic, or add_on where the box of a Google Workspace add-on stays ticked. Chat then signs and publishes as another identity, and over Pub/Sub no click on a button arrives."
   type        = string
-  default     = "chat@system.gserviceaccount.com"
+  default     = "classic"
 
   validation {
-    condition     = can(regex("^[a-z0-9-]+@[a-z0-9.-]+[.]gserviceaccount[.]com$", var.chat_identity))
-    error_message = "chat_identity must be the whole address of a service account."
+    condition     = contains(["classic", "add_on"], var.chat_app)
+    error_message = "chat_app must be classic or add_on."
+  }
+}
+
+variable "chat_audience" {
+  description = "What Chat's calls name in their tokens, as its page calls it: url (HTTP endpoint URL) or project_number. By the number, a classic app's calls prove that they are of your Chat app; an add-on has the URL alone."
+  type        = string
+  default     = "url"
+
+  validation {
+    condition     = var.chat_audience == "url" || (var.chat_audience == "project_number" && var.chat_app == "classic" && var.chat_connection == "http")
+    error_message = "chat_audience must be url, or project_number for a classic app that is connected by http."
   }
 }
 
 variable "chat_commands" {
-  description = "What the ids of the Chat app's commands mean: ask, forget or help."
+  description = "What the ids of the Chat app's commands mean: ask, forget or help. By default 1 to 3 are slash commands, 4 and 5 quick commands."
   type        = map(string)
   default     = { "1" = "ask", "2" = "forget", "3" = "help", "4" = "forget", "5" = "help" }
 
   validation {
-    condition     = alltrue([for meaning in values(var.chat_commands) : contains(["ask", "forget", "help"], meaning)])
-    error_message = "A command means ask, forget or help."
+    condition     = alltrue([for id, meaning in var.chat_commands : can(regex("^[1-9][0-9]{0,3}$", id)) && contains(["ask", "forget", "help"], meaning)])
+    error_message = "chat_commands must map ids (1 to 9999) to ask, forget or help."
   }
 }
 
@@ -140,8 +151,8 @@ variable "longest_question" {
   default     = 2000
 
   validation {
-    condition     = var.longest_question >= 1 && var.longest_question <= 32000
-    error_message = "longest_question must be from 1 to 32000."
+    condition     = var.longest_question >= 1 && var.longest_question <= 32000 && floor(var.longest_question) == var.longest_question
+    error_message = "longest_question must be a whole number from 1 to 32000."
   }
 }
 
@@ -151,8 +162,8 @@ variable "questions_per_minute" {
   default     = 10
 
   validation {
-    condition     = var.questions_per_minute >= 1
-    error_message = "questions_per_minute must be at least 1."
+    condition     = var.questions_per_minute >= 1 && floor(var.questions_per_minute) == var.questions_per_minute
+    error_message = "questions_per_minute must be a whole number, at least 1."
   }
 }
 
@@ -167,7 +178,40 @@ variable "app_name" {
   }
 }
 
+variable "chat_writes_per_second" {
+  description = "Chat's quota of writes a second in one space, which all apps in the space share. Google's is 1; lower it where others write there, too."
+  type        = number
+  default     = 1
+
+  validation {
+    condition     = var.chat_writes_per_second > 0 && var.chat_writes_per_second <= 1000
+    error_message = "chat_writes_per_second must be more than 0 and at most 1000."
+  }
+}
+
 # --- how it answers
+
+variable "languages" {
+  description = "Languages the bot speaks, as the files in shared/texts are named: [\"ja\", \"en\"]. Whoever speaks none of them hears the first. Empty: all that there are, and English first."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for language in var.languages : fileexists("${path.root}/../shared/texts/${language}.toml")])
+    error_message = "Each of languages must be the name of a file in shared/texts, without .toml."
+  }
+}
+
+variable "human_contact" {
+  description = "Whom to ask where the bot has no answer, in Markdown: an e-mail address or a link. Null: nobody is named."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.human_contact == null || try(length(var.human_contact) >= 1 && length(var.human_contact) <= 300, false)
+    error_message = "human_contact must be null, or have 1 to 300 characters."
+  }
+}
 
 variable "rewrite_model" {
   description = "Gemini model that makes follow-ups stand alone."
@@ -260,6 +304,12 @@ variable "min_instances" {
 }
 
 # --- watching
+
+variable "log_content" {
+  description = "Write what is asked and answered into the logs, for a test environment. Whoever may read the logs may then read the conversations, and what the bot is told to forget stays there."
+  type        = bool
+  default     = false
+}
 
 variable "notification_channels" {
   description = "Where alerts go: names of Cloud Monitoring notification channels. Without one, alerts are only seen in the console."

@@ -14,9 +14,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "terraform"
-#: They refer to variables alone, so no provider is needed to evaluate them.
+#: They refer to variables and to the project's number alone, so no provider is needed to evaluate them.
 PROVIDERLESS = ("variables.tf", "pipeline.tf")
-PROJECT = "my-project-123"
+PROJECT, PROJECT_NUMBER = "my-project-123", "400000000001"
 CORPUS = f"projects/{PROJECT}/locations/europe-west4/ragCorpora/42"
 
 needs_terraform = pytest.mark.skipif(
@@ -69,6 +69,9 @@ def variables_given(step: str) -> set[str]:
     table = steps()[step]
     own = table["environment"]
     given = set(own) if isinstance(own, dict) else set(_keys(own))
+    for name in ("human_contact", "spoken"):
+        if f"local.{name}" in str(own):
+            given.update(_keys(local(name)))
     for key in _keys(local("environments")):
         asks_gemini = key.startswith("GOOGLE_GENAI") or key == "GOOGLE_CLOUD_LOCATION"
         if (key == "PUBLISHES_TO" and table["gives"] is None) or (asks_gemini and not table["gemini"]):
@@ -88,6 +91,7 @@ def evaluated(name: str, *, root: Path = ROOT, **variables: Any) -> Any:
             shutil.copy(FOLDER / file, configuration)
         for source in (*sorted(root.glob("*_fn")), root / "shared"):
             Path(folder, source.name).symlink_to(source)
+        Path(configuration, "number.tf").write_text(f'locals {{ project_number = "{PROJECT_NUMBER}" }}')
         Path(configuration, "given.auto.tfvars.json").write_text(json.dumps(given))
         ran = subprocess.run(
             ["terraform", "console"], input=f"jsonencode(local.{name})\n", cwd=configuration,

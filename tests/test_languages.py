@@ -1,6 +1,7 @@
 """A new language is one more file: with it in place, people are heard and answered in it."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from shared.envelope import Envelope
 from shared.language import of_person
-from shared.texts import text
+from shared.texts import languages, text
 from tests.factories import envelope, question
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,7 +22,7 @@ from answer_fn.compose import Composed, Source
 from answer_fn.blocks import parse
 from answer_fn.reply import contents_of, final_of
 from answer_fn.tell import apology
-from ingest_fn.events import understand
+from shared.chat_events import understand
 from shared.cards import progress
 from shared.envelope import Envelope
 
@@ -47,9 +48,9 @@ def test_with_one_more_catalogue_an_answer_is_in_that_language(tmp_path: Path) -
     for package in ("shared", "ingest_fn", "answer_fn"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     english = (ROOT / "shared/texts/en.toml").read_text()
-    welsh = english.replace(' = "', ' = "CY ').replace('letters = "CY ', 'letters = "')
+    welsh = re.sub(r' = ("{3}|")', r" = \1CY ", english).replace('letters = "CY ', 'letters = "')
     (tmp_path / "shared/texts/cy.toml").write_text(welsh)
-    shutil.copy(sorted((ROOT / "tests/events").glob("*.json"))[0], tmp_path / "event.json")
+    shutil.copy(ROOT / "tests/events/classic-message-in-space.json", tmp_path / "event.json")
 
     ran = subprocess.run(
         [sys.executable, "-c", ASK], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -69,6 +70,26 @@ def test_a_function_without_a_language_passes_the_question_on_and_speaks_english
 
     assert Envelope.from_bytes(sent.to_bytes()) == sent
     assert text("cy", "progress", "title") == text("en", "progress", "title")
+
+
+@pytest.mark.parametrize(
+    "locale, said, spoken, language",
+    [
+        ("ja-JP", "VPNの設定", ("en",), "en"),
+        ("ja-JP", "VPN?", ("en", "ja"), "ja"),
+        ("fr", "Comment configurer le VPN ?", ("ja", "en"), "ja"),
+        (None, "VPNの設定", ("en", "ja"), "ja"),
+        ("en_US", "VPNの設定", ("ja", "en"), "en"),
+    ],
+)
+def test_a_person_is_spoken_to_in_one_of_the_languages_or_in_the_first(
+    locale: str | None, said: str, spoken: tuple[str, ...], language: str
+) -> None:
+    assert of_person(locale, said, spoken) == language
+
+
+def test_english_comes_first_of_all_languages() -> None:
+    assert languages() == ("en", "ja")
 
 
 def test_a_locale_that_is_not_spoken_is_english_or_what_the_letters_say() -> None:

@@ -6,7 +6,7 @@ from answer_fn.settings import Settings as AnswerSettings
 from ingest_fn.settings import Settings as IngestSettings
 from reformulate_fn.settings import Settings as ReformulateSettings
 from retrieve_fn.settings import Settings as RetrieveSettings
-from shared.settings import read
+from shared.settings import CommonSettings, read
 
 GOOD = {
     "GOOGLE_CLOUD_PROJECT": "demo",
@@ -37,6 +37,10 @@ def test_the_project_is_needed_everywhere(settings: type, monkeypatch: pytest.Mo
         (IngestSettings, "HISTORY_HOURS", "a day"),
         (IngestSettings, "HISTORY_HOURS", "0"),
         (IngestSettings, "STEP_SECONDS", "31"),
+        (IngestSettings, "LANGUAGES", "en,xx"),
+        (IngestSettings, "LANGUAGES", ","),
+        (AnswerSettings, "LANGUAGES", "English"),
+        (AnswerSettings, "LOG_CONTENT", "sometimes"),
         (IngestSettings, "CHAT_CERTS_URL", "https://evil.example/certs"),
         (IngestSettings, "CHAT_CERTS_URL", "http://www.googleapis.com/oauth2/v1/certs"),
         (IngestSettings, "CHAT_ENDPOINT", "http://chat.evil.example:80"),
@@ -54,6 +58,22 @@ def test_a_wrong_value_is_named_with_what_is_wrong(
 
     with pytest.raises(SystemExit, match=f"the environment variable {variable} is"):
         read(settings)
+
+
+def test_languages_are_listed_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGUAGES", "ja, en")
+
+    assert read(IngestSettings).languages == read(AnswerSettings).languages == ("ja", "en")
+
+
+@pytest.mark.parametrize("settings", [IngestSettings, ReformulateSettings, RetrieveSettings, AnswerSettings])
+def test_what_people_say_is_not_logged_unless_told(
+    settings: type[CommonSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert read(settings).log_content is False
+    monkeypatch.setenv("LOG_CONTENT", "true")
+
+    assert read(settings).log_content is True
 
 
 def test_settings_cannot_be_changed_later() -> None:

@@ -1,4 +1,4 @@
-"""Chat over Pub/Sub as Terraform connects it: the event is pushed, unwrapped, in the name of push-ingest."""
+"""Chat's events over Pub/Sub as Terraform connects them: pushed wrapped, in the name of push-ingest."""
 
 import asyncio
 import json
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from flask import Request
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 
 from ingest_fn.door import Door, open_services
 from ingest_fn.settings import Settings
 from local.connect import topic_path
+from local.pipeline import EVENTS
 from local.places import PROJECT
 from shared.envelope import Envelope
 from tests.conftest import SmallCloud
@@ -21,8 +21,7 @@ from tests.test_ingest import event
 
 URL = "https://asia-northeast1-my-project-123.cloudfunctions.net/threadwise-ingest"
 PUSH_INGEST = "push-ingest@my-project-123.iam.gserviceaccount.com"
-FORM = "application/x-www-form-urlencoded"
-TOPIC, SUBSCRIPTION = "chat-events", f"projects/{PROJECT}/subscriptions/chat-events-push"
+SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/chat-events-push"
 
 
 @dataclass
@@ -33,9 +32,8 @@ class Connection:
     statuses: list[int]
 
     def publish(self, data: bytes) -> None:
-        """As Chat does: no attribute is documented, and Pub/Sub then pushes the data as a form."""
-        form = {"content-type": FORM}
-        self.publisher.publish(topic_path(TOPIC), data, **form).result(10)
+        """As Chat does: without attributes."""
+        self.publisher.publish(topic_path(EVENTS), data).result(10)
 
 
 @pytest.fixture
@@ -63,14 +61,13 @@ def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Itera
         subscriber.create_subscription(
             request={
                 "name": SUBSCRIPTION,
-                "topic": topic_path(TOPIC),
+                "topic": topic_path(EVENTS),
                 "push_config": {
                     "push_endpoint": endpoint.url,
                     "oidc_token": {
                         "service_account_email": getattr(request, "param", PUSH_INGEST),
                         "audience": URL,
                     },
-                    "no_wrapper": {"write_metadata": True},
                 },
                 "ack_deadline_seconds": 45,
             }
@@ -113,10 +110,3 @@ def test_a_push_in_another_name_is_refused(connection: Connection, inbox: Any) -
         questions.is_empty()  # takes a moment, and shows that nothing came
     assert set(connection.statuses) == {401}
     assert questions.is_empty()
-
-
-def test_what_is_pushed_as_a_form_is_read_as_it_is() -> None:
-    sent = json.dumps(event("a+b=c & 日本語")).encode()
-    request = Request.from_values(method="POST", data=sent, content_type=FORM)
-
-    assert request.get_data() == sent  # as main.py reads it

@@ -34,6 +34,7 @@ ROLES = {
     "module.step.google_service_account_iam_member.push": "roles/iam.serviceAccountTokenCreator",
 }
 INVOKER, PUBLISHER, SUBSCRIBER = "roles/run.invoker", "roles/pubsub.publisher", "roles/pubsub.subscriber"
+OF_LOCALS = {"${local.chat_events}": "chat-events", "${local.dead_letters}": "dead-letters"}
 SIGNER, VIEWER = "roles/iam.serviceAccountTokenCreator", "roles/storage.objectViewer"
 
 
@@ -50,7 +51,7 @@ def _rows(text: str) -> set[Grant]:
 
 
 def granted() -> set[Grant]:
-    """What the table of steps leads to when Chat calls ingest itself."""
+    """What the table of steps leads to."""
     grants = {
         ("everybody", INVOKER, "function threadwise-ingest"),
         ("Pub/Sub", PUBLISHER, "topic dead-letters"),
@@ -61,8 +62,7 @@ def granted() -> set[Grant]:
     }
     for name, step in steps().items():
         grants |= _of_function(f"threadwise-{name}", step)
-        if name != "ingest":
-            grants |= _of_calling(name, "dead-letters" if name == "tell" else step["takes"])
+        grants |= _of_calling(name, OF_LOCALS.get(step["takes"], step["takes"]))
     return grants
 
 
@@ -80,10 +80,9 @@ def _of_function(who: str, step: dict[str, Any]) -> set[Grant]:
 
 
 def _of_calling(name: str, takes: str) -> set[Grant]:
-    grants = {
-        (f"push-{name}", INVOKER, f"function threadwise-{name}"),
-        ("Pub/Sub", SIGNER, f"account push-{name}"),
-    }
+    grants = {("Pub/Sub", SIGNER, f"account push-{name}")}
+    if name != "ingest":  # which everybody may call
+        grants.add((f"push-{name}", INVOKER, f"function threadwise-{name}"))
     if takes != "dead-letters":
         grants.add(("Pub/Sub", SUBSCRIBER, f"subscription {takes}-push"))
     return grants
@@ -101,8 +100,6 @@ def test_what_the_pubsub_connection_adds_is_documented() -> None:
     assert added == {
         ("chat-api-push@system.gserviceaccount.com", PUBLISHER, "topic chat-events"),
         ("the Workspace add-ons' agent", PUBLISHER, "topic chat-events"),
-        ("Pub/Sub", SUBSCRIBER, "subscription chat-events-push"),
-        ("Pub/Sub", SIGNER, "account push-ingest"),
     }
 
 

@@ -6,12 +6,9 @@ from typing import Any
 import pytest
 
 from local import pipeline
-from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, EVENTS, FUNCTIONS, TOPICS
+from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS
 from tests.terraform_config import ROOT, evaluated, local, needs_terraform, resources, steps
 from tests.test_deadlines import LONGEST_CALL, step_seconds
-
-#: Written by the operators' tools.
-OF_OPERATORS = {"replays"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
@@ -21,14 +18,13 @@ def test_a_step_takes_and_gives_as_in_the_local_cloud(function: pipeline.Step) -
     assert step["gives"] == function.gives
     assert f"{step['function']}/main.py" == function.source
     assert step["entry_point"] == function.entry_point
-    if function.takes not in {EVENTS, DEAD_LETTERS}:  # which are expressions
-        assert step["takes"] == function.takes
+    takes = {f"${{local.{name}}}": local(name) for name in ("chat_events", "dead_letters")}
+    assert takes.get(step["takes"], step["takes"]) == function.takes
 
 
 def test_the_dead_letters_and_their_copies_have_the_same_names() -> None:
     assert local("dead_letters") == DEAD_LETTERS
     assert local("backup") == BACKUP
-    assert local("chat_events") == EVENTS
     assert local("delivery_attempts") == DELIVERY_ATTEMPTS
     assert steps()["tell"]["takes"] == "${local.dead_letters}"
 
@@ -63,8 +59,7 @@ def test_a_function_takes_as_many_requests_as_it_has_threads() -> None:
 def test_every_collection_that_expires_has_its_ttl() -> None:
     written = {name for path in sources() for name in expiring_collections(path.read_text())}
 
-    assert written <= set(local("expiring_collections"))
-    assert set(local("expiring_collections")) - written <= OF_OPERATORS
+    assert set(local("expiring_collections")) == written
 
 
 def test_the_ttl_sits_on_the_field_that_the_code_writes() -> None:
@@ -80,8 +75,8 @@ def test_the_ttl_sits_on_the_field_that_the_code_writes() -> None:
 def test_the_names_in_the_cloud_are_the_local_ones() -> None:
     subscriptions = {f.name: f.subscription for f in FUNCTIONS if f.takes}
 
-    assert set(evaluated("topics", chat_connection="pubsub").values()) == set(TOPICS)
-    assert evaluated("subscriptions", chat_connection="pubsub") == subscriptions
+    assert set(evaluated("topics").values()) == set(TOPICS)
+    assert evaluated("subscriptions") == subscriptions
 
 
 @needs_terraform

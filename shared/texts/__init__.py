@@ -17,8 +17,10 @@ _NOTHING = re.compile(r"(?!)")
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The languages there is a catalogue for, as ISO 639 codes."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    """The languages there is a catalogue for, as ISO 639 codes: English first, the others in order."""
+    return tuple(
+        sorted((path.stem for path in _FOLDER.glob("*.toml")), key=lambda each: (each != ENGLISH, each))
+    )
 
 
 @cache

@@ -10,6 +10,11 @@ mock_provider "google" {
   }
 }
 
+override_data {
+  target = data.google_project.this
+  values = { number = "400000000001" }
+}
+
 mock_provider "google-beta" {
   mock_resource "google_project_service_identity" {
     defaults = { member = "serviceAccount:service-1@gcp-sa-pubsub.iam.gserviceaccount.com" }
@@ -23,22 +28,22 @@ variables {
 
 run "over_http" {
   assert {
-    condition     = toset(values(local.topics)) == toset(["questions", "queries", "findings", "dead-letters"])
+    condition     = toset(values(local.topics)) == toset(["chat-events", "questions", "queries", "findings", "dead-letters"])
     error_message = "The topics are not those that the functions publish to by default."
   }
   assert {
     condition = { for step, it in module.step : step => it.subscription } == {
-      ingest      = null
+      ingest      = "chat-events-push"
       reformulate = "questions-push"
       retrieve    = "queries-push"
       answer      = "findings-push"
       tell        = "dead-letters-push"
     }
-    error_message = "Each topic needs one push subscription, and ingest none: Chat calls it."
+    error_message = "Each topic needs one push subscription; ingest's is there for replays, too."
   }
   assert {
     condition = alltrue([
-      for it in local.steps : it.step_seconds < it.timeout && (it.takes == null || it.timeout < it.ack_deadline) && it.ack_deadline <= 600
+      for it in local.steps : it.step_seconds < it.timeout && it.timeout < it.ack_deadline && it.ack_deadline <= 600
     ])
     error_message = "Deadlines must nest: step < function < ack <= 600 s."
   }
@@ -49,7 +54,7 @@ run "over_http" {
   assert {
     condition = alltrue([
       for variables in local.environments : alltrue([
-        for name in ["GOOGLE_CLOUD_PROJECT", "FIRESTORE_DATABASE", "DEAD_LETTER_TOPIC", "HISTORY_HOURS", "STEP_SECONDS", "THREADS"] :
+        for name in ["GOOGLE_CLOUD_PROJECT", "FIRESTORE_DATABASE", "DEAD_LETTER_TOPIC", "HISTORY_HOURS", "CHAT_WRITES_PER_SECOND", "LOG_CONTENT", "STEP_SECONDS", "THREADS"] :
         length(variables[name]) > 0
       ])
     ])
@@ -64,6 +69,14 @@ run "over_http" {
     error_message = "ingest must expect tokens of Chat for its own URL."
   }
   assert {
+    condition     = local.environments.ingest.PUSH_EMAIL == "push-ingest@my-project-123.iam.gserviceaccount.com" && local.environments.ingest.PUSH_AUDIENCE == local.urls.ingest
+    error_message = "ingest must take what operators replay."
+  }
+  assert {
+    condition     = alltrue([for variables in local.environments : variables.LOG_CONTENT == "false"])
+    error_message = "What people say must not be logged unless that was asked for."
+  }
+  assert {
     condition     = local.environments.retrieve.RAG_CORPUS == var.rag_corpus && !can(local.environments.retrieve.RAG_DISTANCE_THRESHOLD)
     error_message = "retrieve must search the corpus that was given, and no threshold must be set by itself."
   }
@@ -72,7 +85,7 @@ run "over_http" {
     error_message = "Who asks Gemini, and nobody else, must be told where."
   }
   assert {
-    condition     = toset(keys(google_firestore_field.expiry)) == toset(["chat_threads", "questions", "failures", "dead_letters", "replays"]) && alltrue([for field in google_firestore_field.expiry : field.field == "expired_at"])
+    condition     = toset(keys(google_firestore_field.expiry)) == toset(["chat_threads", "questions", "failures", "dead_letters", "forgotten", "space_slots", "askers"]) && alltrue([for field in google_firestore_field.expiry : field.field == "expired_at"])
     error_message = "Every collection whose documents expire needs its TTL on expired_at."
   }
   assert {
@@ -91,6 +104,28 @@ run "over_http" {
     condition     = output.chat_configuration["09a. HTTP endpoint URL"] == local.environments.ingest.CHAT_AUDIENCE
     error_message = "What is pasted into Chat's configuration must be what ingest expects."
   }
+  assert {
+    condition     = output.chat_configuration["10. Command 1"] == "slash command /ask: Ask a question" && output.chat_configuration["10. Command 4"] == "quick command forget: Forget this conversation"
+    error_message = "Every command must be printed with its id and kind."
+  }
+}
+
+run "an_add_on" {
+  variables {
+    chat_app = "add_on"
+  }
+  assert {
+    condition     = local.environments.ingest.CHAT_EMAIL == "service-400000000001@gcp-sa-gsuiteaddons.iam.gserviceaccount.com"
+    error_message = "An add-on's calls are signed by the agent of this project, and of no other."
+  }
+  assert {
+    condition     = strcontains(output.chat_configuration["09b. Service account email"], local.environments.ingest.CHAT_EMAIL) && output.chat_configuration["02. Build this Chat app as a Google Workspace add-on"] == "ticked"
+    error_message = "What ingest expects must be what the page shows."
+  }
+  assert {
+    condition     = contains(keys(google_project_service.this), "gsuiteaddons.googleapis.com") && length(google_pubsub_topic_iam_member.chat) == 0
+    error_message = "The agent must exist, and over HTTP it needs no right."
+  }
 }
 
 run "over_pubsub" {
@@ -102,16 +137,50 @@ run "over_pubsub" {
     error_message = "Chat's events must reach ingest."
   }
   assert {
-    condition     = local.environments.ingest.CHAT_EMAIL == "push-ingest@my-project-123.iam.gserviceaccount.com"
-    error_message = "ingest must expect tokens of the identity that pushes Chat's events."
+    condition     = local.environments.ingest.CHAT_EMAIL == "" && local.environments.ingest.PUSH_EMAIL == "push-ingest@my-project-123.iam.gserviceaccount.com"
+    error_message = "ingest must expect tokens of the identity that pushes Chat's events, and no others."
   }
   assert {
-    condition     = google_pubsub_topic_iam_member.chat["classic"].member == "serviceAccount:chat-api-push@system.gserviceaccount.com" && length(google_pubsub_topic_iam_member.chat) == 2
-    error_message = "Chat must be able to publish, as a classic app and as an add-on."
+    condition     = google_pubsub_topic_iam_member.chat["classic"].member == "serviceAccount:chat-api-push@system.gserviceaccount.com" && length(google_pubsub_topic_iam_member.chat) == 1
+    error_message = "Chat must be able to publish, and nobody else."
   }
   assert {
-    condition     = output.chat_configuration["09. Cloud Pub/Sub topic name"] == "projects/my-project-123/topics/chat-events"
+    condition     = output.chat_configuration["09a. Cloud Pub/Sub topic name"] == "projects/my-project-123/topics/chat-events"
     error_message = "The topic must be printed as Chat's configuration wants it."
+  }
+}
+
+run "by_the_project_s_number" {
+  variables {
+    chat_audience = "project_number"
+  }
+  assert {
+    condition     = local.environments.ingest.CHAT_AUDIENCE == "400000000001" && local.environments.ingest.CHAT_EMAIL == ""
+    error_message = "With the number, Chat itself signs, and Google for nobody."
+  }
+  assert {
+    condition     = output.chat_configuration["09b. Authentication audience"] == "Project number"
+    error_message = "What ingest expects must be what is printed."
+  }
+}
+
+run "an_add_on_with_a_number" {
+  command = plan
+  variables {
+    chat_app      = "add_on"
+    chat_audience = "project_number"
+  }
+  expect_failures = [var.chat_audience]
+}
+
+run "an_add_on_over_pubsub" {
+  variables {
+    chat_app        = "add_on"
+    chat_connection = "pubsub"
+  }
+  assert {
+    condition     = { for app, it in google_pubsub_topic_iam_member.chat : app => it.member } == { add_on = "serviceAccount:service-400000000001@gcp-sa-gsuiteaddons.iam.gserviceaccount.com" }
+    error_message = "Chat must be able to publish, and nobody else."
   }
 }
 
@@ -166,6 +235,16 @@ run "wrong_values" {
     project_id             = "My Project"
     name_prefix            = "production"
     chat_connection        = "webhook"
+    chat_app               = "bot"
+    chat_audience          = "number"
+    chat_commands          = { ask = "1" }
+    allowed_domains        = ["me@example.com"]
+    allowed_spaces         = ["Help desk"]
+    questions_per_minute   = 0
+    longest_question       = 40000
+    chat_writes_per_second = 0
+    languages              = ["xx"]
+    human_contact          = ""
     rag_corpus             = "my-corpus"
     history_hours          = 0
     rag_top_k              = 0
@@ -179,6 +258,7 @@ run "wrong_values" {
   expect_failures = [
     var.project_id, var.name_prefix, var.chat_connection, var.rag_corpus, var.history_hours, var.rag_top_k,
     var.rag_distance_threshold, var.source_links, var.notification_channels, var.alert_thresholds, var.quiet_minutes,
-    var.min_instances,
+    var.min_instances, var.chat_app, var.chat_audience, var.chat_commands, var.allowed_domains, var.allowed_spaces, var.questions_per_minute,
+    var.longest_question, var.chat_writes_per_second, var.languages, var.human_contact,
   ]
 }

@@ -34,10 +34,12 @@ variables {
   secrets         = {}
   url             = "https://asia-northeast1-my-project-123.cloudfunctions.net/threadwise-retrieve"
   verifies_itself = false
+  internal        = false
   subscription = {
     name              = "queries-push"
     topic             = "projects/my-project-123/topics/queries"
     ack_deadline      = 65
+    wrapped           = false
     dead_letter_topic = "projects/my-project-123/topics/dead-letters"
     delivery_attempts = 5
   }
@@ -51,35 +53,35 @@ run "a_step" {
     source = "./modules/step"
   }
   assert {
-    condition     = google_pubsub_subscription.push["push"].push_config[0].no_wrapper[0].write_metadata
+    condition     = google_pubsub_subscription.push.push_config[0].no_wrapper[0].write_metadata
     error_message = "Pushes must be unwrapped, with the attributes as headers."
   }
   assert {
-    condition     = google_pubsub_subscription.push["push"].push_config[0].push_endpoint == var.url && google_pubsub_subscription.push["push"].push_config[0].oidc_token[0].audience == var.url
+    condition     = google_pubsub_subscription.push.push_config[0].push_endpoint == var.url && google_pubsub_subscription.push.push_config[0].oidc_token[0].audience == var.url
     error_message = "A push must prove itself for the URL that it calls."
   }
   assert {
-    condition     = google_pubsub_subscription.push["push"].ack_deadline_seconds == 65 && google_cloudfunctions2_function.this.service_config[0].timeout_seconds == 55
+    condition     = google_pubsub_subscription.push.ack_deadline_seconds == 65 && google_cloudfunctions2_function.this.service_config[0].timeout_seconds == 55
     error_message = "The deadlines must be those of the table."
   }
   assert {
-    condition     = google_pubsub_subscription.push["push"].expiration_policy[0].ttl == ""
+    condition     = google_pubsub_subscription.push.expiration_policy[0].ttl == ""
     error_message = "A subscription must outlive any pause."
   }
   assert {
-    condition     = google_pubsub_subscription.push["push"].dead_letter_policy[0].max_delivery_attempts == 5
+    condition     = google_pubsub_subscription.push.dead_letter_policy[0].max_delivery_attempts == 5
     error_message = "What fails five times must become a dead letter."
   }
   assert {
-    condition     = google_pubsub_subscription.push["push"].filter == null && google_pubsub_subscription.push["push"].enable_message_ordering == null
+    condition     = google_pubsub_subscription.push.filter == null && google_pubsub_subscription.push.enable_message_ordering == null
     error_message = "Every message of the topic is the step's, in any order: no filter, and no ordering beside dead letters."
   }
   assert {
-    condition     = google_pubsub_subscription_iam_member.dead_lettering["push"].member == var.pubsub_agent && google_service_account_iam_member.push["push"].member == var.pubsub_agent
+    condition     = google_pubsub_subscription_iam_member.dead_lettering["push"].member == var.pubsub_agent && google_service_account_iam_member.push.member == var.pubsub_agent
     error_message = "Pub/Sub must be able to take failed messages out, and to sign its calls."
   }
   assert {
-    condition     = keys(google_cloud_run_v2_service_iam_member.invoker) == ["push"] && google_cloud_run_v2_service_iam_member.invoker["push"].member == google_service_account.push["push"].member
+    condition     = keys(google_cloud_run_v2_service_iam_member.invoker) == ["push"] && google_cloud_run_v2_service_iam_member.invoker["push"].member == google_service_account.push.member
     error_message = "Nobody but its subscription may call a step."
   }
   assert {
@@ -97,11 +99,12 @@ run "tell_is_tried_for_ever" {
       name              = "dead-letters-push"
       topic             = "projects/my-project-123/topics/dead-letters"
       ack_deadline      = 70
+      wrapped           = false
       delivery_attempts = 5
     }
   }
   assert {
-    condition     = length(google_pubsub_subscription.push["push"].dead_letter_policy) == 0 && length(google_pubsub_subscription_iam_member.dead_lettering) == 0
+    condition     = length(google_pubsub_subscription.push.dead_letter_policy) == 0 && length(google_pubsub_subscription_iam_member.dead_lettering) == 0
     error_message = "A dead letter has nowhere further to go."
   }
 }
@@ -112,31 +115,39 @@ run "chat_calls_ingest" {
   }
   variables {
     verifies_itself = true
-    subscription    = null
   }
   assert {
     condition     = google_cloud_run_v2_service_iam_member.invoker["everybody"].member == "allUsers" && google_cloudfunctions2_function.this.service_config[0].ingress_settings == "ALLOW_ALL"
     error_message = "Chat must get through, with its token's signature."
   }
-  assert {
-    condition     = length(google_service_account.push) == 0 && length(google_pubsub_subscription.push) == 0
-    error_message = "Nothing is pushed to a function that Chat calls."
-  }
 }
 
-run "pubsub_calls_ingest" {
+run "pubsub_alone_calls_ingest" {
   module {
     source = "./modules/step"
   }
   variables {
     verifies_itself = true
+    internal        = true
+    subscription = {
+      name              = "chat-events-push"
+      topic             = "projects/my-project-123/topics/chat-events"
+      ack_deadline      = 45
+      wrapped           = true
+      dead_letter_topic = "projects/my-project-123/topics/dead-letters"
+      delivery_attempts = 5
+    }
   }
   assert {
     condition     = google_cloudfunctions2_function.this.service_config[0].ingress_settings == "ALLOW_INTERNAL_ONLY"
     error_message = "The internet must not reach a function that only Pub/Sub calls."
   }
   assert {
-    condition     = google_pubsub_subscription.push["push"].push_config[0].push_endpoint == google_cloudfunctions2_function.this.service_config[0].uri && google_pubsub_subscription.push["push"].push_config[0].oidc_token[0].audience == var.url
+    condition     = google_pubsub_subscription.push.push_config[0].push_endpoint == google_cloudfunctions2_function.this.service_config[0].uri && google_pubsub_subscription.push.push_config[0].oidc_token[0].audience == var.url
     error_message = "Pub/Sub is internal at the service's own address only; ingest expects its URL as the audience."
+  }
+  assert {
+    condition     = length(google_pubsub_subscription.push.push_config[0].no_wrapper) == 0
+    error_message = "Chat's own messages are no CloudEvents, so they must come wrapped."
   }
 }

@@ -34,9 +34,9 @@ resource "google_cloudfunctions2_function" "this" {
     min_instance_count               = var.min_instances
     max_instance_count               = var.max_instances
     environment_variables            = var.environment
-    # A function that checks tokens itself is closed to the internet as soon as Pub/Sub calls it; the others
+    # A function that checks tokens itself is closed to the internet where only Pub/Sub calls it; the others
     # are closed to all but the identity that their subscription pushes as.
-    ingress_settings = var.verifies_itself && var.subscription != null ? "ALLOW_INTERNAL_ONLY" : "ALLOW_ALL"
+    ingress_settings = var.internal ? "ALLOW_INTERNAL_ONLY" : "ALLOW_ALL"
 
     dynamic "secret_environment_variables" {
       for_each = var.secrets
@@ -91,11 +91,10 @@ resource "google_secret_manager_secret_iam_member" "run" {
 # --- who may call it
 
 locals {
-  pushed        = toset(var.subscription == null ? [] : ["push"])
-  dead_lettered = toset(var.subscription == null || try(var.subscription.dead_letter_topic, null) == null ? [] : ["push"])
+  dead_lettered = toset(var.subscription.dead_letter_topic == null ? [] : ["push"])
   # Cloud Run takes the signature off a token that it has checked itself, so whoever wants to check it must
   # be open to all callers, and refuse them itself.
-  invokers = var.verifies_itself ? { everybody = "allUsers" } : { push = one(values(google_service_account.push)[*].member) }
+  invokers = var.verifies_itself ? { everybody = "allUsers" } : { push = google_service_account.push.member }
 }
 
 resource "google_cloud_run_v2_service_iam_member" "invoker" {
@@ -109,8 +108,6 @@ resource "google_cloud_run_v2_service_iam_member" "invoker" {
 }
 
 resource "google_service_account" "push" {
-  for_each = local.pushed
-
   account_id   = var.push_account
   project      = var.project_id
   display_name = "${var.name}: calls the function for Pub/Sub"
@@ -118,16 +115,12 @@ resource "google_service_account" "push" {
 
 # Pub/Sub signs its calls with this identity's tokens.
 resource "google_service_account_iam_member" "push" {
-  for_each = local.pushed
-
-  service_account_id = google_service_account.push[each.key].name
+  service_account_id = google_service_account.push.name
   role               = "roles/iam.serviceAccountTokenCreator"
   member             = var.pubsub_agent
 }
 
 resource "google_pubsub_subscription" "push" {
-  for_each = local.pushed
-
   name                 = var.subscription.name
   project              = var.project_id
   topic                = var.subscription.topic
@@ -138,12 +131,15 @@ resource "google_pubsub_subscription" "push" {
     # Pub/Sub counts as internal at the service's own address only.
     push_endpoint = var.verifies_itself ? google_cloudfunctions2_function.this.service_config[0].uri : var.url
     oidc_token {
-      service_account_email = google_service_account.push[each.key].email
+      service_account_email = google_service_account.push.email
       audience              = var.url
     }
     # Attributes come as headers: the request itself is the CloudEvent.
-    no_wrapper {
-      write_metadata = true
+    dynamic "no_wrapper" {
+      for_each = var.subscription.wrapped ? [] : [true]
+      content {
+        write_metadata = true
+      }
     }
   }
 
@@ -174,7 +170,7 @@ resource "google_pubsub_subscription_iam_member" "dead_lettering" {
   for_each = local.dead_lettered
 
   project      = var.project_id
-  subscription = google_pubsub_subscription.push[each.key].name
+  subscription = google_pubsub_subscription.push.name
   role         = "roles/pubsub.subscriber"
   member       = var.pubsub_agent
 }

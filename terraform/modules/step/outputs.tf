@@ -4,6 +4,6 @@ output "service_account" {
 }
 
 output "subscription" {
-  description = "Name of the push subscription, or null."
-  value       = one(values(google_pubsub_subscription.push)[*].name)
+  description = "Name of the push subscription."
+  value       = google_pubsub_subscription.push.name
 }

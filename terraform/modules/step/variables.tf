@@ -93,12 +93,18 @@ variable "verifies_itself" {
   type        = bool
 }
 
+variable "internal" {
+  description = "Only Google Cloud's own services reach the function, not the internet."
+  type        = bool
+}
+
 variable "subscription" {
-  description = "The push subscription that calls the function, or null. ack_deadline in seconds; dead_letter_topic null: tried for ever."
+  description = "The push subscription that calls the function. ack_deadline in seconds; wrapped: messages come in Pub/Sub's JSON, otherwise as CloudEvents; dead_letter_topic null: tried for ever."
   type = object({
     name              = string
     topic             = string
     ack_deadline      = number
+    wrapped           = bool
     dead_letter_topic = optional(string)
     delivery_attempts = number
   })
