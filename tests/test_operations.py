@@ -51,7 +51,9 @@ def backup(small_cloud: SmallCloud) -> Iterator[None]:
 
 @pytest.fixture
 def case(small_cloud: SmallCloud, firestore: Any) -> Case:
-    """An open case whose asker knows."""
+    """The only case there is: an open one, whose asker knows."""
+    for other in firestore.collection(COLLECTION).list_documents():
+        other.delete()
     headers, body = push(envelope(), "reformulate")
     letter = DeadLetter.from_push({**headers, "Dead-Letter-Step": "retrieve"}, body)
     fields = {**case_of(letter, None, datetime.now(UTC)), "told": True}
