@@ -2,7 +2,7 @@ locals {
   # A slash command takes words; the second command of the same meaning is a quick one, which is clicked.
   command_kinds = {
     for id, meaning in var.chat_commands :
-    id => id == [for other, same in var.chat_commands : other if same == meaning][0] ? "slash command /${meaning}" : "quick command ${meaning}"
+    id => id == [for other, same in var.chat_commands : other if same == meaning][0] ? "slash command /${meaning}" : "quick command ${title(meaning)}"
   }
   command_texts = { ask = "Ask a question", forget = "Forget this conversation", help = "What I can do" }
 }

@@ -105,7 +105,7 @@ run "over_http" {
     error_message = "What is pasted into Chat's configuration must be what ingest expects."
   }
   assert {
-    condition     = output.chat_configuration["10. Command 1"] == "slash command /ask: Ask a question" && output.chat_configuration["10. Command 4"] == "quick command forget: Forget this conversation"
+    condition     = output.chat_configuration["10. Command 1"] == "slash command /ask: Ask a question" && output.chat_configuration["10. Command 4"] == "quick command Forget: Forget this conversation"
     error_message = "Every command must be printed with its id and kind."
   }
 }
@@ -173,6 +173,14 @@ run "an_add_on_with_a_number" {
   expect_failures = [var.chat_audience]
 }
 
+run "a_wrong_audience" {
+  command = plan
+  variables {
+    chat_audience = "number"
+  }
+  expect_failures = [var.chat_audience]
+}
+
 run "an_add_on_over_pubsub" {
   variables {
     chat_app        = "add_on"
@@ -236,7 +244,6 @@ run "wrong_values" {
     name_prefix            = "production"
     chat_connection        = "webhook"
     chat_app               = "bot"
-    chat_audience          = "number"
     chat_commands          = { ask = "1" }
     allowed_domains        = ["me@example.com"]
     allowed_spaces         = ["Help desk"]
@@ -258,7 +265,7 @@ run "wrong_values" {
   expect_failures = [
     var.project_id, var.name_prefix, var.chat_connection, var.rag_corpus, var.history_hours, var.rag_top_k,
     var.rag_distance_threshold, var.source_links, var.notification_channels, var.alert_thresholds, var.quiet_minutes,
-    var.min_instances, var.chat_app, var.chat_audience, var.chat_commands, var.allowed_domains, var.allowed_spaces, var.questions_per_minute,
+    var.min_instances, var.chat_app, var.chat_commands, var.allowed_domains, var.allowed_spaces, var.questions_per_minute,
     var.longest_question, var.chat_writes_per_second, var.languages, var.human_contact,
   ]
 }
