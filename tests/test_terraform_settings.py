@@ -160,7 +160,7 @@ SPEAKERS = {
 def test_ingest_hears_chat_in_the_one_form_that_is_configured_and_the_subscription(
     app: str, connection: str, audience: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ways = {"chat_app": app, "chat_connection": connection, "chat_audience": audience}
+    ways: dict[str, Any] = {"chat_app": app, "chat_connection": connection, "chat_audience": audience}
     for name, value in evaluated("environments", **ways)["ingest"].items():
         monkeypatch.setenv(name, value)
 
