@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from shared.dead_letters import DeadLetter
 from shared.envelope import Envelope
 from shared.language import of_person
 from shared.texts import languages, text
+from tests.conftest import SmallCloud
 from tests.factories import envelope, question
+from tests.golden_events import as_bytes, golden
+from tests.ingest_side import Ingest, anew
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Handles a question of a person whose Chat is in Welsh, in a copy of the code, and prints what is said.
@@ -24,6 +28,7 @@ from answer_fn.reply import contents_of, final_of
 from answer_fn.tell import apology
 from shared.chat_events import understand
 from shared.cards import progress
+from shared.dead_letters import DeadLetter
 from shared.envelope import Envelope
 
 event = json.load(open("event.json"))
@@ -95,3 +100,24 @@ def test_english_comes_first_of_all_languages() -> None:
 def test_a_locale_that_is_not_spoken_is_english_or_what_the_letters_say() -> None:
     assert of_person("cy-GB", "Sut mae gosod y VPN?") == "en"
     assert of_person("cy-GB", "VPNの設定") == "ja"
+
+
+@pytest.mark.slow
+def test_ingest_speaks_the_languages_of_its_settings_alone(small_cloud: SmallCloud) -> None:
+    ingest, asked = Ingest(small_cloud, {"languages": "ja"}), anew(golden("classic-slash-help"))
+
+    ingest.over_https(asked)
+
+    said = ingest.said(asked)
+    assert said and said["text"].strip() == text("ja", "help", "text", hours="24").strip()
+
+
+def test_an_apology_for_an_event_is_in_a_language_that_is_spoken() -> None:
+    event = as_bytes(golden("classic-message-in-space"))
+    parked = {"Dead-Letter-Step": "ingest"}
+
+    languages_of_it = [
+        DeadLetter.from_push(parked, event, spoken).question for spoken in (("ja",), ("en",), ("en", "ja"))
+    ]
+
+    assert [found.language for found in languages_of_it if found] == ["ja", "en", "ja"]
