@@ -13,6 +13,7 @@ from local.environment import environment_of_operators, own_key
 from local.places import Places
 from local.stack import running
 
+ROOT = Path(__file__).resolve().parent.parent
 MODELS = {
     "model_local": "Answers come from a small rule-based model that quotes the knowledge base.",
     "model_gemini": "Answers come from Gemini (GEMINI_API_KEY is set); everything else is on this machine.",
@@ -34,7 +35,8 @@ async def serve(port: int, state: Path) -> None:
         console.print(f"Conversations and logs: {state}. Ctrl-C stops everything.", style="dim")
         operators = state / "ops.env"
         operators.write_text(environment_of_operators(places))
-        use = f". {quote(str(operators))} && {quote(sys.executable)} -m ops dead groups"
+        there, python = f"cd {quote(str(ROOT))} && . {quote(str(operators))}", quote(sys.executable)
+        use = f"{there} && {python} -m ops dead groups"
         console.print(f"Operators, in another terminal: {use}", style="dim", soft_wrap=True)
         try:
             await stop.wait()

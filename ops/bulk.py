@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from google.api_core.exceptions import GoogleAPICallError
 
 from ops.case import Case
 from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
 from ops.world import World
-from shared.cases import count
+from shared.cases import MOST_BYTES, count
+from shared.dead_letters import TAKER
 from shared.errors import StepError
 from shared.firestore import Fields
 
@@ -94,6 +96,12 @@ class Ends:
         return returned >= LEAST_RETURNED and returned > self.stop_at * (returned + counts[ANSWERED])
 
 
+def canary(oldest_first: list[Case], limit: int, world: World, *, stale: bool) -> list[Case]:
+    """The first `limit` that can be sent at all: what is skipped anyway would tell nothing."""
+    young = (case for case in oldest_first if stale or case.age <= world.settings.stale_after)
+    return list(islice((case for case in young if case.bytes <= MOST_BYTES and case.sender in TAKER), limit))
+
+
 @dataclass
 class Run:
     """A replay of several cases. `on_result` is called for each message, `on_look` after each look.
@@ -128,6 +136,13 @@ class Run:
             time.sleep(max(0.0, 1 / self.rate - (time.monotonic() - started)))
         if all(result.error for result in self.results):
             self.broken = next((result.error for result in self.results), None)
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many messages had which outcome, and what has become of the replayed ones; for the audit."""
+        counts = Counter(str(result.outcome) for result in self.results)
+        counts += Counter({f"of them {end}": number for end, number in self.ends.counts.items()})
+        return counts + Counter({"STOPPED": 1} if self.stopped else {})
 
     def follow(self, seconds: float) -> None:
         """Wait until all that was replayed has ended, at most `seconds`."""

@@ -15,7 +15,7 @@ _VARYING = re.compile(
     r"0x[0-9a-f]+|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|\b[0-9a-f]{8,}\b|\d{4,}", re.IGNORECASE
 )
 #: Fields that are large or hold what a person wrote: only read where they are needed.
-HEAVY = ("data", "attributes", "actions")
+HEAVY = ("data", "attributes", "actions", "edits")
 #: As in shared/cases.py, which also takes no other number for a count.
 _Count = Annotated[StrictInt, Field(ge=0)]
 
@@ -36,6 +36,16 @@ class Action(BaseModel):
     action: str = ""
     operation: str = ""
     outcome: str = ""
+
+
+class Edit(BaseModel):
+    """An envelope that an operator has corrected, as it was `before`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    at: AwareDatetime
+    by: str = ""
+    before: Any = None
 
 
 class Case(BaseModel):
@@ -66,6 +76,7 @@ class Case(BaseModel):
     replay_name: str | None = None
     replayed_at: AwareDatetime | None = None
     actions: list[Action] = []
+    edits: list[Edit] = []
     bytes: _Count = 0
     data: Any = None
     attributes: dict[str, str] = {}

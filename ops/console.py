@@ -75,7 +75,7 @@ def summary(case: Case) -> Iterable[str]:
 
 def as_fields(case: Case) -> dict[str, Any]:
     """A case for --json: without its message."""
-    fields = case.model_dump(mode="json", exclude={"data", "attributes", "actions"})
+    fields = case.model_dump(mode="json", exclude={"data", "attributes", "actions", "edits"})
     return {
         **fields,
         "status": case.status,

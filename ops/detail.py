@@ -21,7 +21,7 @@ def failures_of(case: Case, world: World) -> list[Fields]:
 
 def in_full(case: Case, failures: list[Fields], *, with_text: bool) -> dict[str, Any]:
     """A case with its message; some values are datetimes. What people wrote is there only `with_text`."""
-    fields = case.model_dump(mode="json", exclude={"data"})
+    fields = case.model_dump(mode="json", exclude={"data", "edits"})
     stops = [vars(stop) for stop in way_of(case, failures)]
     return {
         **fields,
@@ -30,4 +30,8 @@ def in_full(case: Case, failures: list[Fields], *, with_text: bool) -> dict[str,
         "way": stops,
         "failures": failures,
         "envelope": readable(case.data, with_text=with_text),
+        "edits": [
+            {"at": each.at, "by": each.by, "before": readable(each.before, with_text=with_text)}
+            for each in case.edits
+        ],
     }

@@ -8,6 +8,10 @@ from shared.errors import StepError
 LOGIN = "gcloud auth application-default login"
 
 
+#: What the first word of a reason code stands for.
+SERVICES = {"pubsub": "Pub/Sub", "firestore": "Firestore"}
+
+
 class Exit(IntEnum):
     """The exit codes of `python -m ops`; 2 is a wrong command line."""
 
@@ -36,6 +40,8 @@ def explained(error: Exception, where: str) -> OpsError:
         return error
     cause = error.__cause__ if isinstance(error, StepError) and error.__cause__ else error
     name = type(cause).__name__
+    service = error.reason.partition("_")[0] if isinstance(error, StepError) else ""
+    where = f"{SERVICES[service]} of {where}" if service in SERVICES else where
     # gRPC says it is unavailable when it could not get a token, such as one that has run out.
     no_token = name == "ServiceUnavailable" and "metadata from plugin failed" in str(cause)
     if no_token or name in {"DefaultCredentialsError", "RefreshError", "Unauthenticated", "Unauthorized"}:

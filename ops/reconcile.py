@@ -12,6 +12,7 @@ from google.api_core.exceptions import GoogleAPICallError
 from ops.keep import keep
 from ops.world import World
 from shared.dead_letters import DeadLetter
+from shared.errors import classify
 
 #: Pub/Sub gives at most 1,000 messages at once, and gRPC takes 4 MiB: findings are some 10 KiB each.
 AT_ONCE = 200
@@ -32,7 +33,7 @@ class Reconciled:
 
 
 def reconcile(world: World, on_batch: Callable[[Reconciled], None], lease: int = LEASE) -> Reconciled:
-    """Drain the backup. Raises GoogleAPICallError; what is not acknowledged by then comes again."""
+    """Drain the backup. Raises StepError, GoogleAPICallError; what is not acknowledged then comes again."""
     settings = world.settings
     path = world.subscriber.subscription_path(
         settings.google_cloud_project, settings.named(settings.dead_letter_backup)
@@ -89,4 +90,7 @@ def _pull(subscriber: Any, path: str) -> list[Any]:
     # Deprecated, but a wait for more would only tell later that there is none.
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         request = {"subscription": path, "max_messages": AT_ONCE, "return_immediately": True}
-        return list(subscriber.pull(request=request, retry=None, timeout=WAIT).received_messages)
+        try:
+            return list(subscriber.pull(request=request, retry=None, timeout=WAIT).received_messages)
+        except GoogleAPICallError as error:
+            raise classify(error, "pubsub") from error

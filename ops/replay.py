@@ -82,9 +82,22 @@ def replay(case_id: str, order: Order, world: World) -> Result:
     return Result(case, Outcome.REPLAYED)
 
 
-def outlook(case: Case, order: Order, world: World) -> Outcome:
-    """What `replay` would do with a case now; nothing is changed."""
-    return _guarded(case, order, world)[0] or Outcome.REPLAYED
+def outlook(case: Case, order: Order, world: World) -> Result:
+    """What `replay` would do now with a case that was read with its message; nothing is sent."""
+    outcome, detail = _guarded(case, order, world)
+    if outcome is not None:
+        return Result(case, outcome, detail)
+    try:
+        resend(case, case.replays + 1, order.operation.name, order.restart)
+    except (OpsError, ValueError) as error:
+        return Result(case, Outcome.FAILED, str(error))
+    return Result(case, Outcome.REPLAYED)
+
+
+def outlooks(cases: list[Case], order: Order, world: World) -> list[Result]:
+    """The same for cases that were listed without their messages."""
+    whole = world.store.whole([case.id for case in cases])
+    return [outlook(Case.read(case_id, fields), order, world) for case_id, fields in whole]
 
 
 def answered(question_id: str, world: World) -> bool:

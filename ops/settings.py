@@ -25,7 +25,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore")
 
-    google_cloud_project: str = Field(default="", description="Project of the bot")
+    google_cloud_project: str = Field(
+        default="", pattern=r"^([a-z][a-z0-9.:-]{2,}[a-z0-9])?$", description="Project of the bot, by its id"
+    )
     firestore_database: str = Field(default="(default)", min_length=1, description="Firestore database id")
     name_prefix: str = Field(
         default="", pattern=r"^([a-z][a-z0-9]*)?$", description="Terraform's name_prefix"

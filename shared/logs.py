@@ -74,15 +74,30 @@ def error(message: str, **fields: object) -> None:
 
 
 def frames(error: BaseException) -> list[str]:
-    """Where an error came from: `file:line function`, innermost last, without any values or messages."""
+    """Where an error came from: `file:line function`, innermost last, without any values or messages.
+
+    Of libraries only where they raised it is of use; our own code is there in full.
+    """
     chain = [error]
     while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and len(chain) < 5:
+        if cause in chain:
+            break
         chain.append(cause)
-    return [
+    lines = [
         f"{type(link).__name__} at {_short(frame.filename)}:{frame.lineno} {frame.name}"
         for link in reversed(chain)
-        for frame in traceback.extract_tb(link.__traceback__)[-8:]
+        for frame in _telling(traceback.extract_tb(link.__traceback__))
     ]
+    return list(dict.fromkeys(lines))
+
+
+def _telling(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
+    own = [frame for frame in stack if not _is_library(frame.filename)]
+    return [*own, *(frame for frame in stack[-1:] if frame not in own)]
+
+
+def _is_library(filename: str) -> bool:
+    return "/site-packages/" in filename or "/lib/python3" in filename or filename.startswith("<")
 
 
 def _short(filename: str) -> str:

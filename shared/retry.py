@@ -50,6 +50,8 @@ def call(
             trouble = classify(error, service)
             wait = _wait(attempt, trouble.retry_after) if isinstance(trouble, Transient) else 0.0
             if not isinstance(trouble, Transient) or attempt >= attempts or wait >= deadline.remaining:
+                if trouble is error:
+                    raise
                 raise trouble from error
         sleep(wait)
 

@@ -53,7 +53,7 @@ def test_pages_are_the_latest_first_and_say_what_else_there_is(desk: Desk) -> No
     assert "1–2 of 5; --page 2 shows more" in first.err
     assert kept[4].question_id in third.out
     assert "5–5 of 5" in third.err
-    assert "There are only 3 pages" in ran("dead", "list", "--limit", "2", "--page", "9").err
+    assert "The last page is 3" in ran("dead", "list", "--limit", "2", "--page", "9").err
 
 
 def test_filters_take_what_they_say(desk: Desk) -> None:

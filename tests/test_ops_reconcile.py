@@ -207,7 +207,9 @@ def test_without_the_subscription_it_says_which_project_was_looked_at(desk: Desk
     run = ran("dead", "reconcile")
 
     assert run.code == 4
-    assert "There is no such topic, subscription or database in project threadwise-local" in run.err
+    assert (
+        "There is no such topic, subscription or database in Pub/Sub of project threadwise-local" in run.err
+    )
     assert "--project, --database and --prefix choose another one" in run.err
 
 

@@ -84,7 +84,7 @@ def test_a_dry_run_changes_nothing(desk: Desk, inbox: Any) -> None:
     run = ran("dead", "replay", "--all", "--dry-run")
 
     assert "would be: replayed" in run.out
-    assert "2 replayed. Nothing was done (--dry-run)." in run.err
+    assert "It would be: 2 replayed. Nothing was done (--dry-run)." in run.err
     assert [desk.case(each) for each in kept] == before
     assert taken.is_empty()
     assert desk.audited() == []

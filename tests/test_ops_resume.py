@@ -138,10 +138,23 @@ def test_the_same_replay_twice_sends_once(desk: Desk, inbox: Any) -> None:
     again, named = ran("dead", "replay", "--all", *QUICK), ran("dead", "replay", kept.case_id, *QUICK)
 
     assert "No dead letter is selected" in again.err
-    assert named.code == 4
-    assert "it is replayed" in named.err
+    assert named.code == 0
+    assert "no longer open – skipped (it is replayed)" in named.out
     assert len(taken.messages()) == 1
     assert taken.is_empty()
+
+
+def test_a_replay_of_named_cases_goes_on_when_it_is_run_again(desk: Desk, inbox: Any) -> None:
+    taken, done, left = inbox("findings"), letter(), letter()
+    for each in (done, left):
+        desk.stored(each)
+    answer(desk, done)
+
+    again = ran("dead", "replay", done.case_id, left.case_id, "--yes", *QUICK)
+
+    assert again.code == 0
+    assert "already answered – skipped" in again.out
+    assert len(taken.messages()) == 1
 
 
 @pytest.mark.slow

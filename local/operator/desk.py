@@ -16,12 +16,13 @@ from local.operator.wishes import ReplayWish
 from local.pipeline import DEAD_LETTERS
 from local.places import PROJECT, Places
 from ops.audit import new_operation
+from ops.bulk import canary
 from ops.case import Case
 from ops.console import as_fields
 from ops.detail import failures_of, in_full
 from ops.errors import Exit, OpsError, explained
 from ops.groups import grouped
-from ops.replay import Order, outlook
+from ops.replay import Order, outlooks
 from ops.selection import Selection
 from ops.settings import Settings
 from ops.world import World
@@ -72,13 +73,13 @@ class Desk:
     def preview(self, wish: ReplayWish) -> Json:
         """What a replay would do. Nothing is sent."""
         cases, order = self._chosen(wish), self._order(wish)
-        expected = [(case, outlook(case, order, self._world)) for case in cases]
+        expected = outlooks(cases, order, self._world)
         return {
             "total": len(cases),
-            "outcomes": Counter(outcome.name for _, outcome in expected),
+            "outcomes": Counter(result.outcome.name for result in expected),
             "messages": [
-                {"case": case.id, "reference": case.reference, "outcome": outcome.name}
-                for case, outcome in expected[:MOST_SHOWN]
+                {"case": each.case.id, "reference": each.case.reference, "outcome": each.outcome.name}
+                for each in expected[:MOST_SHOWN]
             ],
         }
 
@@ -113,7 +114,10 @@ class Desk:
 
     def _chosen(self, wish: ReplayWish) -> list[Case]:
         chosen = self._world.store.select(Selection(ids=tuple(wish.ids), group=wish.group))
-        return list(reversed(chosen))[: wish.limit]
+        oldest_first = list(reversed(chosen))
+        if wish.limit is None:
+            return oldest_first
+        return canary(oldest_first, wish.limit, self._world, stale=wish.even_stale)
 
     def _order(self, wish: ReplayWish) -> Order:
         return Order(new_operation("replay", wish.by, "from the chat page"), even_stale=wish.even_stale)

@@ -20,6 +20,7 @@ from shared.cases import MOST_BYTES, OPEN
 from shared.envelope import Envelope
 from shared.errors import StepError
 from shared.firestore import Fields
+from shared.texts import languages
 
 #: What a question is known by, and where its answer goes: another question's would be answered instead.
 FIXED = (
@@ -56,7 +57,7 @@ def dead_edit(
     world: World = context.obj
     case = world.store.find(name)
     order = Order(new_operation("edit", world.settings.operator, why), even_stale=True)
-    if (expected := outlook(case, order, world)) is not Outcome.REPLAYED:
+    if (expected := outlook(case, order, world).outcome) not in {Outcome.REPLAYED, Outcome.FAILED}:
         raise OpsError(f"{case.reference}: {expected}. Nothing was done.", Exit.NOT_FOUND)
     before = _opened(case)
     after = edited(before, assignments)
@@ -133,7 +134,10 @@ def _opened(case: Case) -> Fields:
 
 def _validated(envelope: Fields) -> bytes:
     try:
-        return Envelope.from_bytes(json.dumps(envelope).encode()).to_bytes()
+        opened = Envelope.from_bytes(json.dumps(envelope).encode())
+        if opened.question.language not in languages():
+            raise OpsError(f"question.language must be one of {', '.join(languages())}.", Exit.INVALID)
+        return opened.to_bytes()
     except StepError as error:
         raise OpsError(
             f"The changed envelope would not be accepted: {error}. Nothing was done.", Exit.INVALID

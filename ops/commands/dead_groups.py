@@ -33,7 +33,7 @@ def dead_groups(context: typer.Context, selection: Selection, as_json: AsJson = 
         total = sum(group.count for group in groups)
         note(f"{total} dead letters. One group: python -m ops dead list --group ID")
     else:
-        note(f"No dead letter is selected ({selection}).")
+        note(f"No dead letter is selected ({selection}) in {world.where}.")
 
 
 def lines_of(groups: list[Group]) -> Iterator[str]:

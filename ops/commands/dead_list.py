@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ops.case import Case
 from ops.console import as_fields, note, say, summary
 from ops.options import AsJson
 from ops.selection import Selection, selecting
@@ -35,15 +36,15 @@ def dead_list(
     for case in shown:
         for line in summary(case):
             say(line)
-    _footer(cases, shown, page, limit, selection)
+    _footer(cases, page, limit, selection, world.where)
 
 
-def _footer(cases: list, shown: list, page: int, limit: int, selection: Selection) -> None:  # type: ignore[type-arg]
-    if not cases:
-        note(f"No dead letter is selected ({selection}).")
-    elif not shown:
-        note(f"There are only {-(-len(cases) // limit)} pages.")
-    elif len(shown) < len(cases):
-        first = (page - 1) * limit + 1
-        more = f"; --page {page + 1} shows more" if page * limit < len(cases) else ""
-        note(f"{first}–{first + len(shown) - 1} of {len(cases)}{more}")
+def _footer(listed: list[Case], page: int, limit: int, selection: Selection, where: str) -> None:
+    first, last = (page - 1) * limit + 1, min(page * limit, len(listed))
+    if not listed:
+        note(f"No dead letter is selected ({selection}) in {where}.")
+    elif first > len(listed):
+        note(f"The last page is {-(-len(listed) // limit)}.")
+    elif last < len(listed) or page > 1:
+        more = f"; --page {page + 1} shows more" if last < len(listed) else ""
+        note(f"{first}–{last} of {len(listed)}{more}")

@@ -10,12 +10,12 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ops.audit import new_operation
-from ops.bulk import ANSWERED, RETURNED, Ends, Run
+from ops.bulk import ANSWERED, RETURNED, Ends, Run, canary
 from ops.case import Case
 from ops.console import confirm, note, notes, say
 from ops.errors import Exit, OpsError
 from ops.options import AsJson, Note, Yes
-from ops.replay import Order, Outcome, Result, outlook
+from ops.replay import Order, Outcome, Result, outlooks
 from ops.selection import Selection, selecting
 from ops.world import World
 from shared.cases import OPEN, REPLAYED
@@ -75,6 +75,8 @@ def dead_replay(
       python -m ops dead replay --group 1f2e3d --from retrieve
     """
     world: World = context.obj
+    if every and selection.ids:
+        raise OpsError("Either --all or IDs, not both. Nothing was done.", Exit.INVALID)
     if not (every or selection.narrow):
         raise OpsError("Which ones? Name them, give a filter, or say --all. Nothing was done.", Exit.INVALID)
     cases = _cases(selection, world, limit, stale=include_stale, answered=include_answered)
@@ -84,7 +86,7 @@ def dead_replay(
         _preview(cases, order, world, as_json)
         return
     if not cases and not as_json:
-        note(f"No dead letter is selected ({selection}).")
+        note(f"No dead letter is selected ({selection}) in {world.where}.")
         return
     if len(cases) > 1:
         confirm(f"Replay {len(cases)} dead letters ({selection})?", yes=yes)
@@ -102,7 +104,9 @@ def _cases(
     selection: Selection, world: World, limit: int | None, *, stale: bool, answered: bool
 ) -> list[Case]:
     """The cases to replay, the oldest first. What is skipped for its age anyway is no part of the `limit`."""
-    if answered and selection.state == OPEN:
+    if selection.ids and selection.state == OPEN:  # run again, the same command names what is answered by now
+        found = world.store.chosen(replace(selection, state="any"))
+    elif answered and selection.state == OPEN:
         found = world.store.chosen(replace(selection, state="any"))
         found = [
             case for case in found if case.status == OPEN or (case.answered_at and case.state in SENDABLE)
@@ -110,9 +114,7 @@ def _cases(
     else:
         found = world.store.chosen(selection)
     oldest_first = list(reversed(found))
-    if limit is None:
-        return oldest_first
-    return [case for case in oldest_first if stale or case.age <= world.settings.stale_after][:limit]
+    return oldest_first if limit is None else canary(oldest_first, limit, world, stale=stale)
 
 
 def _checked(name: str | None) -> str | None:
@@ -122,13 +124,14 @@ def _checked(name: str | None) -> str | None:
 
 
 def _preview(cases: list[Case], order: Order, world: World, as_json: bool) -> None:
-    expected = [Result(case, outlook(case, order, world)) for case in cases]
+    expected = outlooks(cases, order, world)
     if as_json:
         say(json.dumps([_fields(result, "") for result in expected], ensure_ascii=False, indent=1))
         return
     for result in expected:
-        say(f"{result.case.reference}  {result.case.step or '–':<11}  would be: {result.outcome}")
-    note(f"{_summed(expected)}. Nothing was done (--dry-run).")
+        detail = f" ({result.detail})" if result.detail else ""
+        say(f"{result.case.reference}  {result.case.step or '–':<11}  would be: {result.outcome}{detail}")
+    note(f"It would be: {_summed(expected)}. Nothing was done (--dry-run).")
 
 
 def _run(
@@ -155,7 +158,7 @@ def _run(
         run.send(cases)
         progress.update(bar, description="waiting for the answers")
         run.follow(wait)
-    world.audit.finish(order.operation, Counter(str(result.outcome) for result in run.results))
+    world.audit.finish(order.operation, run.outcomes)
     return run
 
 
@@ -180,8 +183,10 @@ def _report(run: Run, total: int, as_json: bool) -> None:
         say(f"{result.case.reference}  {result.outcome}{f', {end}' if end else ''}{detail}")
     note(f"{_summed(run.results)}. Of the replayed: {_so_far(ends)}, {len(ends.under_way)} under way.")
     if run.stopped:
+        left = total - len(run.results)
+        unsent = f"; {left} were not sent" if left else ""
         note(
-            f"STOPPED: too many came back; {total - len(run.results)} were not sent. "
+            f"STOPPED: too many came back{unsent}. "
             "Look at `python -m ops dead groups`, mend the cause, and run the same again."
         )
     note(f"Audit: python -m ops audit {run.order.operation.name}")

@@ -75,6 +75,10 @@ def _lines(case: Case, failures: list[Fields], world: World, with_text: bool) ->
     yield from (f"  {line}" for line in readable(case.data, with_text=with_text).splitlines())
     yield "Its attributes"
     yield from (f"  {name}: {value}" for name, value in sorted(case.attributes.items()))
+    for edit in case.edits:
+        yield ""
+        yield f"Edited {_time(edit.at)} by {edit.by}; before, it was"
+        yield from (f"  {line}" for line in readable(edit.before, with_text=with_text).splitlines())
     if case.actions:
         yield ""
         yield "What operators did"

@@ -61,7 +61,10 @@ def dead_watch(
             left = until - time.monotonic()
             if left <= 0:
                 return
-            time.sleep(min(left, pause))
+            try:
+                time.sleep(min(left, pause))
+            except KeyboardInterrupt:  # how it ends
+                return
 
 
 def _view(world: World) -> Text:
