@@ -386,7 +386,6 @@ def test_trouble_that_passes_is_noted_for_the_question_and_the_event_comes_again
     small_cloud: SmallCloud, faults: Any, firestore: Any, shape: str
 ) -> None:
     ingest = Ingest(small_cloud)
-    ingest.door.seconds = 2
     event = anew(golden(f"{shape}-message-in-space"))
     faults.switch_on("pubsub-down")
 

@@ -359,9 +359,12 @@ def test_list_shows_corpora_and_files(operator: Operator, folder: Path) -> None:
 def test_throttled_calls_are_tried_again(operator: Operator, folder: Path, faults: Faults) -> None:
     faults.switch_on("rag-throttled", share=0.3)
 
-    result = operator.fill(folder)
+    results = [operator.fill(folder)]
+    while not faults.hits.get("rag-throttled") and len(results) < 20:  # which calls it hits is drawn
+        results.append(operator.fill(folder))
 
-    assert "3 imported" in result.stderr
+    assert "3 imported" in results[0].stderr
+    assert all(result.exit_code == 0 for result in results)
     assert faults.hits["rag-throttled"] > 0
 
 
