@@ -1,14 +1,14 @@
 locals {
   # Title → what it draws: PromQL, or a filter on one of Google's metrics.
   charts = [
-    { title = "Questions per minute", promql = "sum(rate(${local.promql.questions}[5m])) * 60", filter = null, rate = true, by = [] },
-    { title = "Answers per minute", promql = "sum(rate(${local.promql.answers}{kind=\"answer\"}[5m])) * 60", filter = null, rate = true, by = [] },
-    { title = "Fallbacks per minute (not in the knowledge base)", promql = "sum(rate(${local.promql.answers}{kind=\"fallback\"}[5m])) * 60", filter = null, rate = true, by = [] },
-    { title = "Dead letters by reason", promql = "sum by (reason, failed) (increase(${local.promql.dead_letters}[5m]))", filter = null, rate = true, by = [] },
-    { title = "Seconds from question to answer, 95th percentile", promql = "histogram_quantile(0.95, sum by (le) (rate(${local.promql.answer_seconds}_bucket[5m])))", filter = null, rate = true, by = [] },
-    { title = "Seconds per step, 95th percentile", promql = "histogram_quantile(0.95, sum by (le, step) (rate(${local.promql.step_seconds}_bucket[5m])))", filter = null, rate = true, by = [] },
-    { title = "Tokens read per minute, by model", promql = "sum by (model) (rate(${local.promql.input_tokens}_sum[5m])) * 60", filter = null, rate = true, by = [] },
-    { title = "Tokens written per minute, by model", promql = "sum by (model) (rate(${local.promql.output_tokens}_sum[5m])) * 60", filter = null, rate = true, by = [] },
+    { title = "Questions per minute", promql = "sum(rate(${local.promql.questions}{${local.of_functions}}[5m])) * 60", filter = null, rate = true, by = [] },
+    { title = "Answers per minute", promql = "sum(rate(${local.promql.answers}{${local.of_functions},kind=\"answer\"}[5m])) * 60", filter = null, rate = true, by = [] },
+    { title = "Fallbacks per minute (not in the knowledge base)", promql = "sum(rate(${local.promql.answers}{${local.of_functions},kind=\"fallback\"}[5m])) * 60", filter = null, rate = true, by = [] },
+    { title = "Dead letters by reason", promql = "sum by (reason, failed) (increase(${local.promql.dead_letters}{${local.of_functions}}[5m]))", filter = null, rate = true, by = [] },
+    { title = "Seconds from question to answer, 95th percentile", promql = "histogram_quantile(0.95, sum by (le) (rate(${local.promql.answer_seconds}_bucket{${local.of_functions}}[5m])))", filter = null, rate = true, by = [] },
+    { title = "Seconds per step, 95th percentile", promql = "histogram_quantile(0.95, sum by (le, step) (rate(${local.promql.step_seconds}_bucket{${local.of_functions}}[5m])))", filter = null, rate = true, by = [] },
+    { title = "Tokens read per minute, by model", promql = "sum by (model) (rate(${local.promql.input_tokens}_sum{${local.of_functions}}[5m])) * 60", filter = null, rate = true, by = [] },
+    { title = "Tokens written per minute, by model", promql = "sum by (model) (rate(${local.promql.output_tokens}_sum{${local.of_functions}}[5m])) * 60", filter = null, rate = true, by = [] },
     {
       title  = "Firestore documents read per second"
       promql = null

@@ -51,6 +51,9 @@ locals {
   metric_names = { for metric in keys(local.metrics) : metric => "${replace(local.prefix, "-", "_")}threadwise_${metric}" }
   # The same in PromQL, where distributions have _sum, _count and _bucket.
   promql = { for metric, name in local.metric_names : metric => "logging_googleapis_com:user_${name}" }
+  # Where a metric can belong to several kinds of resources, as those made of logs can, a query must say which
+  # (cloud.google.com/monitoring/promql/promql-mapping).
+  of_functions = "monitored_resource=\"cloud_run_revision\""
 
   one_of_the_functions     = "one_of(${join(",", [for name in values(local.functions) : "\"${name}\""])})"
   one_of_the_subscriptions = "one_of(${join(",", [for name in values(local.subscriptions) : "\"${name}\""])})"
@@ -104,19 +107,19 @@ locals {
     {
       dead_letters = {
         title = "dead letters"
-        query = "sum(increase(${local.promql.dead_letters}[5m])) > 0"
+        query = "sum(increase(${local.promql.dead_letters}{${local.of_functions}}[5m])) > 0"
         help  = "Questions could not be answered in the last five minutes. They are kept, and their askers were told. Look at the reasons on the dashboard, mend the cause, then replay them."
       }
       slow_answers = {
         title = "slow answers"
-        query = "histogram_quantile(0.95, sum by (le) (rate(${local.promql.answer_seconds}_bucket[15m]))) > ${var.alert_thresholds.answer_seconds}"
+        query = "histogram_quantile(0.95, sum by (le) (rate(${local.promql.answer_seconds}_bucket{${local.of_functions}}[15m]))) > ${var.alert_thresholds.answer_seconds}"
         help  = "The 95th percentile of the time from question to answer is above ${var.alert_thresholds.answer_seconds} s. The dashboard tells which step is slow."
       }
     },
     var.quiet_minutes == null ? {} : {
       quiet = {
         title = "no answers"
-        query = "absent_over_time(${local.promql.answers}[${var.quiet_minutes}m])"
+        query = "absent_over_time(${local.promql.answers}{${local.of_functions}}[${var.quiet_minutes}m])"
         help  = "No question was answered for ${var.quiet_minutes} minutes. If questions came in, look at the steps' oldest messages; if none did, at the Chat app's configuration."
       }
     },

@@ -237,6 +237,16 @@ run "without_a_corpus" {
   expect_failures = [check.corpus]
 }
 
+# Apart from the others: where the variables that it depends on are wrong, Terraform does not look at it.
+run "project_number_and_add_on" {
+  command = plan
+  variables {
+    chat_app      = "add_on"
+    chat_audience = "project_number"
+  }
+  expect_failures = [var.chat_audience]
+}
+
 run "wrong_values" {
   command = plan
   variables {
