@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from tests.terraform_config import ROOT, resources, steps
+from tests.terraform_config import ROOT, parsed, resources, steps
 
 #: Who, which role, on what.
 Grant = tuple[str, str, str]
@@ -136,3 +136,40 @@ def test_nobody_is_granted_a_basic_role_and_nothing_takes_rights_from_others() -
 
 def test_a_database_is_reached_by_its_own_environment_alone() -> None:
     assert "condition = local.this_database" in (ROOT / "terraform/main.tf").read_text()
+
+
+#: Who each grant is given to, as the configuration says it.
+BUILD, RUN = "${google_service_account.build.member}", "${google_service_account.run.member}"
+PUBSUB_AGENT = "${google_project_service_identity.pubsub.member}"
+MEMBERS = {
+    "google_artifact_registry_repository_iam_member.build": BUILD,
+    "google_project_iam_member.build": BUILD,
+    "google_storage_bucket_iam_member.build": BUILD,
+    "google_pubsub_topic_iam_member.chat": "${each.value}",
+    "google_pubsub_topic_iam_member.dead_lettering": PUBSUB_AGENT,
+    "module.step.google_cloud_run_v2_service_iam_member.invoker": "${each.value}",
+    "module.step.google_project_iam_member.run": RUN,
+    "module.step.google_pubsub_topic_iam_member.run": RUN,
+    "module.step.google_secret_manager_secret_iam_member.run": RUN,
+    "module.step.google_pubsub_subscription_iam_member.dead_lettering": "${var.pubsub_agent}",
+    "module.step.google_service_account_iam_member.push": "${var.pubsub_agent}",
+}
+
+
+def test_every_grant_goes_to_whom_the_table_names() -> None:
+    found = resources()
+
+    assert {address: found[address]["member"] for address in KNOWN} == MEMBERS
+    invokers = parsed("modules/step/main.tf")["locals"][0]["invokers"]
+    assert invokers == (
+        '${var.verifies_itself ? {everybody = "allUsers"} : {push = google_service_account.push.member}}'
+    )
+
+
+def test_a_step_gets_only_the_rights_that_its_row_asks_for() -> None:
+    module = parsed("main.tf")["module"][0]["step"]
+
+    assert module["verifies_itself"] == '${each.key == "ingest"}'
+    assert module["pubsub_agent"] == PUBSUB_AGENT
+    for condition, role in (("gemini && var.gemini_api_key_secret == null", "gemini"), ("rag", "rag")):
+        assert f"each.value.{condition} ? {{{role} = " in module["roles"]
