@@ -116,6 +116,13 @@ def test_half_an_emulator_is_refused(small_cloud: SmallCloud, monkeypatch: pytes
     assert "FIRESTORE_EMULATOR_HOST is set and PUBSUB_EMULATOR_HOST is not" in run.err
 
 
+def test_what_can_be_no_project_is_refused(desk: Desk) -> None:
+    run = ran("--project", "bad project!", "dead", "list")
+
+    assert run.code == 5
+    assert "GOOGLE_CLOUD_PROJECT" in run.err
+
+
 @pytest.mark.slow
 def test_who_is_not_signed_in_is_told_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FIRESTORE_EMULATOR_HOST", "PUBSUB_EMULATOR_HOST", "GOOGLE_APPLICATION_CREDENTIALS"):
@@ -125,7 +132,7 @@ def test_who_is_not_signed_in_is_told_how(tmp_path: Path, monkeypatch: pytest.Mo
 
     without, given = (
         finished(started(*words, environment=nobody))
-        for words in (["dead", "list"], ["--project", "p", "dead", "list"])
+        for words in (["dead", "list"], ["--project", "my-project", "dead", "list"])
     )
 
     assert (without.code, given.code) == (7, 7)
