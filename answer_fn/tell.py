@@ -158,9 +158,9 @@ def _apologise(
     with services.records.writing(
         question.id, lease, deadline.within(WAIT_FOR_APOLOGY), apology=True
     ) as until:
-        if _is_answered(question, services, until):
-            logs.warning("Answered, though the answer is not noted; left as it is")
-            mark_case(question, services, until)
+        if said := _answer_in_chat(question, services, until):
+            logs.warning("Answered, though the answer is not noted; left as it is, and remembered")
+            _remember(question, said, services, until)
             return False
         [content] = contents_of(final, question)
         services.chat.put_final(question, content, until)
@@ -181,10 +181,18 @@ def _finish(question: Question, services: Services, deadline: Deadline) -> None:
     deliver(question, replace(settled, apologised=True), services, deadline)
 
 
-def _is_answered(question: Question, services: Services, deadline: Deadline) -> bool:
-    """Whether an answer stands in Chat that could not be noted, because Firestore was down just then."""
+def _answer_in_chat(question: Question, services: Services, deadline: Deadline) -> str:
+    """The answer that stands in Chat and could not be noted, because Firestore was down just then, or ""."""
     said = services.chat.said(question, deadline)
-    return bool(said) and reference(question.id) not in said
+    return "" if reference(question.id) in said else said
+
+
+def _remember(question: Question, said: str, services: Services, deadline: Deadline) -> None:
+    """Save the turn of an answer whose process died after posting it. Raises Permanent or Transient."""
+    if text(question.language, "answer", "not_found") not in said:
+        answer, _, _hint = said.partition("\n\n_")
+        services.conversations.save_turn(question, answer, deadline, search_query=question.text, sources=[])
+    mark_case(question, services, deadline)
 
 
 def _failure(letter: DeadLetter, services: Services, deadline: Deadline) -> Fields | None:

@@ -316,14 +316,27 @@ def test_a_space_that_is_gone_is_no_reason_to_loop(teller: Teller, case: Any) ->
     assert not case(gone)["told"]
 
 
-def test_an_answer_that_could_not_be_noted_is_not_overwritten(
-    teller: Teller, services: Services, asked: Question, said: Any
+def test_an_answer_that_could_not_be_noted_is_not_overwritten_and_its_turn_is_saved(
+    teller: Teller, services: Services, asked: Question, said: Any, firestore: Any
 ) -> None:
-    services.chat.put_final(asked, Content("Install the client [1]."), Deadline(5))
+    posted = "Install the client [1].\n\n_You can ask follow-up questions._"
+    services.chat.put_final(asked, Content(posted), Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 
-    assert said(asked)["text"] == "Install the client [1]."
+    assert said(asked)["text"] == posted
+    turns = firestore.collection("chat_threads").document(document_id(asked.conversation)).get().get("turns")
+    assert [turn["text"] for turn in turns] == [asked.text, "Install the client [1]."]
+
+
+def test_a_fallback_that_could_not_be_noted_is_no_turn(
+    teller: Teller, services: Services, asked: Question, firestore: Any
+) -> None:
+    services.chat.put_final(asked, Content(text("en", "answer", "not_found")), Deadline(5))
+
+    assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
+
+    assert not firestore.collection("chat_threads").document(document_id(asked.conversation)).get().exists
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
