@@ -11,7 +11,7 @@ data "archive_file" "source" {
     for_each = each.value
     content {
       filename = source.key
-      content  = file("${path.root}/../${source.value}")
+      content  = file("${local.repository}/${source.value}")
     }
   }
 }

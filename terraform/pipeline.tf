@@ -3,6 +3,8 @@
 
 locals {
   prefix = var.name_prefix == "" ? "" : "${var.name_prefix}-"
+  # Where the functions' sources are.
+  repository = "${path.root}/.."
 
   dead_letters = "dead-letters"
   # The operators' own copy of every dead letter.
@@ -179,8 +181,8 @@ locals {
       },
       {
         for file in concat(
-          [for name in fileset("${path.root}/../${function}", local.packaged) : "${function}/${name}"],
-          [for name in fileset("${path.root}/../shared", local.packaged) : "shared/${name}"],
+          [for name in fileset("${local.repository}/${function}", local.packaged) : "${function}/${name}"],
+          [for name in fileset("${local.repository}/shared", local.packaged) : "shared/${name}"],
         ) : file => file if file != "${function}/main.py" && !can(regex("/[.]", file))
       },
     )

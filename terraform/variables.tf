@@ -197,7 +197,7 @@ variable "languages" {
   default     = []
 
   validation {
-    condition     = alltrue([for language in var.languages : fileexists("${path.root}/../shared/texts/${language}.toml")])
+    condition     = alltrue([for language in var.languages : fileexists("${local.repository}/shared/texts/${language}.toml")])
     error_message = "Each of languages must be the name of a file in shared/texts, without .toml."
   }
 }
