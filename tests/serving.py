@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Protocol
 
 import grpc
@@ -52,17 +52,17 @@ def serving(service: str, stand_in: StandIn, faults: Faults, *, port: int = 0) -
     loop = _Loop()
     server = GrpcServer(service, stand_in.handlers(), faults)
 
+    started = AsyncExitStack()
+
     async def start() -> None:
         await stand_in.start()
+        started.push_async_callback(stand_in.stop)
+        started.push_async_callback(server.stop)
         await server.start(port)
-
-    async def stop() -> None:
-        await server.stop()
-        await stand_in.stop()
 
     try:
         loop.run(start())
         yield f"127.0.0.1:{server.port}"
     finally:
-        loop.run(stop())
+        loop.run(started.aclose())
         loop.end()

@@ -139,7 +139,7 @@ def test_a_state_in_use_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     state = tmp_path / "firestore.db"
     with (
         running(state, monkeypatch),
-        pytest.raises(OSError, match="another local Firestore"),
+        pytest.raises(OSError, match="is another one running on it"),
         serving("firestore", Firestore(state), Faults()),
     ):
         pass

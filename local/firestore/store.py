@@ -1,10 +1,10 @@
 """The documents, in one SQLite file that survives the death of the process."""
 
-import sqlite3
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from local.database import opened
 from local.firestore.messages import Document, Message
 from local.firestore.names import split
 
@@ -29,21 +29,7 @@ class Store:
 
     def open(self) -> None:
         """Open the file, making it if need be. Raises OSError when it is in use or not ours."""
-        if self._state is not None:
-            self._state.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._database = sqlite3.connect(self._state or ":memory:", timeout=0, isolation_level=None)
-            self._prepare()
-        except sqlite3.DatabaseError as error:
-            raise OSError(
-                f"Cannot use {self._state} ({error}): is another local Firestore running on it?"
-            ) from error
-
-    def _prepare(self) -> None:
-        # Without synchronous writes a commit survives SIGKILL, though not a power cut.
-        for setting in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=OFF"):
-            self._database.execute(f"PRAGMA {setting}")
-        self._database.executescript(_SCHEMA)
+        self._database = opened(self._state, _SCHEMA)
         latest = self._database.execute("SELECT max(update_time) FROM documents").fetchone()[0]
         self._latest = latest or 0
 

@@ -5,13 +5,13 @@ They are read anew at every start, so a file that is deleted from this corpus, b
 back.
 """
 
-import sqlite3
 import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from local.database import opened
 from local.rag.chunks import articles_of_folder, chunks_of
 from local.rag.index import Index
 
@@ -67,16 +67,8 @@ class Corpora:
 
     def open(self) -> None:
         """Open the file, making it if need be. Raises OSError when it is in use or not ours."""
-        if self._state is not None:
-            self._state.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._database = sqlite3.connect(self._state or ":memory:", timeout=0, isolation_level=None)
-            for setting in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=OFF"):
-                self._database.execute(f"PRAGMA {setting}")
-            self._database.executescript(_SCHEMA)
-            self._load()
-        except sqlite3.DatabaseError as error:
-            raise OSError(f"Cannot use {self._state} ({error}): is another one running on it?") from error
+        self._database = opened(self._state, _SCHEMA)
+        self._load()
 
     def close(self) -> None:
         """Close the file."""

@@ -2,13 +2,14 @@
 
 import base64
 import hashlib
-import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import google_crc32c
+
+from local.database import opened
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS buckets (name TEXT NOT NULL PRIMARY KEY);
@@ -62,15 +63,7 @@ class Objects:
 
     def open(self) -> None:
         """Open the file, making it if need be. Raises OSError when it is in use or not ours."""
-        if self._state is not None:
-            self._state.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._database = sqlite3.connect(self._state or ":memory:", timeout=0, isolation_level=None)
-            for setting in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=OFF"):
-                self._database.execute(f"PRAGMA {setting}")
-            self._database.executescript(_SCHEMA)
-        except sqlite3.DatabaseError as error:
-            raise OSError(f"Cannot use {self._state} ({error}): is another one running on it?") from error
+        self._database = opened(self._state, _SCHEMA)
 
     def close(self) -> None:
         """Close the file."""

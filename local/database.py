@@ -1,0 +1,26 @@
+"""The files that stand-ins keep their state in."""
+
+import sqlite3
+from pathlib import Path
+
+
+def opened(state: Path | None, schema: str) -> sqlite3.Connection:
+    """The SQLite file of one stand-in, made if need be; None: in memory. Raises OSError when it is in use by
+    another process, or is not such a file.
+
+    Without synchronous writes a commit survives SIGKILL, though not a power cut.
+    """
+    if state is not None:
+        state.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        database = sqlite3.connect(state or ":memory:", timeout=0, isolation_level=None)
+    except sqlite3.DatabaseError as error:
+        raise OSError(f"Cannot use {state} ({error})") from error
+    try:
+        for setting in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=OFF"):
+            database.execute(f"PRAGMA {setting}")
+        database.executescript(schema)
+    except sqlite3.DatabaseError as error:
+        database.close()
+        raise OSError(f"Cannot use {state} ({error}): is another one running on it?") from error
+    return database
