@@ -1,6 +1,6 @@
 """The cases as operators read and change them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from google.cloud.firestore import FieldFilter
@@ -17,6 +17,8 @@ from shared.firestore import Fields, document_id, read
 WAIT_FOR_ALL = 120.0
 #: Documents read at once: gRPC takes 4 MiB.
 AT_ONCE = 100
+#: Values that Firestore takes for one `in`.
+MOST_IN_A_QUERY = 30
 _LIGHT = [name for name in Case.model_fields if name not in {"id", *HEAVY}]
 
 
@@ -25,7 +27,8 @@ class Store(Changes):
 
     def select(self, selection: Selection) -> list[Case]:
         """The selected cases, the latest first, without their messages. Raises GoogleAPICallError."""
-        found = [case for case in self._light(selection) if selection.takes(case)]
+        cases = self._named(selection.ids) if selection.ids else self._light(selection)
+        found = [case for case in cases if selection.takes(case)]
         return sorted(
             found, key=lambda case: (case.last_at or datetime.min.replace(tzinfo=UTC), case.id), reverse=True
         )
@@ -85,6 +88,18 @@ class Store(Changes):
     def several(self, case_ids: list[str], names: list[str]) -> dict[str, Fields]:
         """Some fields of many cases, by case id."""
         return dict(self._read(case_ids, names))
+
+    def _named(self, names: Sequence[str]) -> Iterator[Case]:
+        """The cases of these references, question ids and case ids, as far as there are any: read alone."""
+        references = [name for name in names if name.startswith("TW-")]
+        ids = {document_id(name) for name in names if name not in references}
+        found = self.several(sorted(filter(is_case_id, ids)), _LIGHT)
+        for start in range(0, len(references), MOST_IN_A_QUERY):
+            part = references[start : start + MOST_IN_A_QUERY]
+            query = self._cases.select(_LIGHT).where(filter=FieldFilter("reference", "in", part))
+            for snapshot in query.stream(retry=None, timeout=WAIT_FOR_ONE):
+                found[snapshot.id] = snapshot.to_dict() or {}
+        return (Case.read(case_id, fields) for case_id, fields in found.items())
 
     def _light(self, selection: Selection) -> Iterator[Case]:
         query = self._cases.select(_LIGHT)
