@@ -176,7 +176,7 @@ def test_the_audit_tells_who_did_what_to_which_and_why(desk: Desk, monkeypatch: 
 
     assert operation["name"].startswith("incident-7-")
     assert "by maria" in listed.out
-    assert "1 replayed; finished" in listed.out
+    assert "1 replayed, 1 of them under way; finished" in listed.out
     assert "reason: quota?[2J raised" in listed.out
     assert f"selected: {kept.case_id}" in listed.out
     assert f"{reference(kept.question_id)}  replayed" in one.out

@@ -62,7 +62,10 @@ def _one(name: str, world: World, as_json: bool) -> None:
 def _lines(operation: dict[str, Any]) -> list[str]:
     counts = operation.get("counts") or {}
     ended = "finished" if operation.get("finished_at") else "not finished: cut off, or still running"
-    done = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "no messages"
+    done = (
+        ", ".join(f"{counts[outcome]} {outcome}" for outcome in sorted(counts, key=_outcomes_first))
+        or "no messages"
+    )
     lines = [
         f"{_time(operation.get('at'))}  {operation.get('name')}  by {operation.get('by')}",
         f"    {done}; {ended}",
@@ -72,6 +75,11 @@ def _lines(operation: dict[str, Any]) -> list[str]:
     if operation.get("note"):
         lines.append(f"    reason: {one_line(str(operation['note']))}")
     return lines
+
+
+def _outcomes_first(outcome: str) -> tuple[bool, str]:
+    """Firestore keeps no order in a map: what was done comes before what has become of it."""
+    return outcome.startswith("of them "), outcome
 
 
 def _time(at: object) -> str:
