@@ -18,6 +18,8 @@ FOLDER = ROOT / "terraform"
 PROVIDERLESS = ("variables.tf", "pipeline.tf")
 PROJECT, PROJECT_NUMBER = "my-project-123", "400000000001"
 CORPUS = f"projects/{PROJECT}/locations/europe-west4/ragCorpora/42"
+#: Who, which role, on what.
+Grant = tuple[str, str, str]
 
 needs_terraform = pytest.mark.skipif(
     shutil.which("terraform") is None, reason="terraform is not installed here"
@@ -115,6 +117,18 @@ def files_uploaded(function: str) -> dict[str, Path]:
             if path.suffix in endings and not hidden and inside != Path(function, "main.py"):
                 files[inside.as_posix()] = path
     return files
+
+
+def documented() -> tuple[set[Grant], set[Grant]]:
+    """The tables of docs/security.md: what is granted over HTTP, and what the Pub/Sub connection adds."""
+    page = (ROOT / "docs/security.md").read_text()
+    main, added = page.split('With `chat_connection = "pubsub"`')
+    return _rows(main), _rows(added.split("## ")[0])
+
+
+def _rows(text: str) -> set[Grant]:
+    rows = re.findall(r"^\| ([^|]+) \| `([^`]+)` \| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE)
+    return {(who.replace("`", ""), role, on.replace("`", "")) for who, role, on in rows}
 
 
 def _keys(expression: str) -> list[str]:

@@ -3,10 +3,8 @@
 import re
 from typing import Any
 
-from tests.terraform_config import ROOT, parsed, resources, steps
+from tests.terraform_config import ROOT, Grant, documented, parsed, resources, steps
 
-#: Who, which role, on what.
-Grant = tuple[str, str, str]
 #: Every resource that grants anything; a new one must be expanded below, and documented.
 KNOWN = {
     "google_artifact_registry_repository_iam_member.build",
@@ -36,18 +34,6 @@ ROLES = {
 INVOKER, PUBLISHER, SUBSCRIBER = "roles/run.invoker", "roles/pubsub.publisher", "roles/pubsub.subscriber"
 OF_LOCALS = {"${local.chat_events}": "chat-events", "${local.dead_letters}": "dead-letters"}
 SIGNER, VIEWER = "roles/iam.serviceAccountTokenCreator", "roles/storage.objectViewer"
-
-
-def documented() -> tuple[set[Grant], set[Grant]]:
-    """The two tables: what is granted over HTTP, and what the Pub/Sub connection adds."""
-    page = (ROOT / "docs/security.md").read_text()
-    main, added = page.split('With `chat_connection = "pubsub"`')
-    return _rows(main), _rows(added.split("## ")[0])
-
-
-def _rows(text: str) -> set[Grant]:
-    rows = re.findall(r"^\| ([^|]+) \| `([^`]+)` \| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE)
-    return {(who.replace("`", ""), role, on.replace("`", "")) for who, role, on in rows}
 
 
 def granted() -> set[Grant]:
