@@ -201,22 +201,14 @@ def test_a_damaged_case_is_shown_as_far_as_it_goes(desk: Desk, damage: dict[str,
     assert kept.case_id in ran("dead", "list", "--json").out.replace("/", "_")
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(300)
-def test_ten_thousand_cases_are_listed_in_seconds(desk: Desk) -> None:
-    case, asked_at = case_of(letter(), None, datetime.now(UTC)), datetime.now(UTC)
-    for start in range(0, 10_000, 500):
-        batch = desk.firestore.batch()
-        for number in range(start, start + 500):
-            name = f"{SALES}/messages/{number}"
-            fields = {**case, "question_id": name, "reference": reference(name), "asked_at": asked_at}
-            batch.set(desk.firestore.collection("dead_letters").document(name.replace("/", "_")), fields)
-        batch.commit()
+def test_of_many_cases_a_page_is_shown_and_all_are_counted(desk: Desk) -> None:
+    case = case_of(letter(), None, datetime.now(UTC))
+    batch = desk.firestore.batch()
+    for number in range(450):
+        name = f"{SALES}/messages/{number}"
+        fields = {**case, "question_id": name, "reference": reference(name), "asked_at": datetime.now(UTC)}
+        batch.set(desk.firestore.collection("dead_letters").document(name.replace("/", "_")), fields)
+    batch.commit()
 
-    before = datetime.now(UTC)
-    run = ran("dead", "list", "--step", "answer")
-
-    assert "1–20 of 10000" in run.err
-    assert ran("dead", "groups", "--json").json[0]["count"] == 10_000
-    # Twice all of it; each computes for some 7 seconds (bench/dead_letters.py), and the machine may be busy.
-    assert (datetime.now(UTC) - before).total_seconds() < 90
+    assert "1–20 of 450" in ran("dead", "list", "--step", "answer").err
+    assert ran("dead", "groups", "--json").json[0]["count"] == 450
