@@ -15,11 +15,12 @@ from shared.deadline import Deadline
 from shared.envelope import Envelope
 from shared.errors import Permanent, in_one_line
 from shared.failures import Failures
+from shared.final import APOLOGY
 from shared.firestore import Fields
 from shared.gemini import generate
 from shared.outbox import Outbox
 from shared.progress import Progress
-from shared.records import APOLOGY, Records, Settled
+from shared.records import Records, Settled
 
 #: Seconds for one attempt of the model, and what must be left of the step for posting.
 TIMEOUT = 45.0
@@ -53,16 +54,23 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
     """
     question = envelope.question
     settled = _settled(envelope, services, deadline)
-    if settled is not None and settled.final.get("kind") == APOLOGY:
-        settled = None  # it gives way to an answer
-    if settled is not None and settled.posted:
-        logs.info("Answered already")
+    if settled is not None and _gives_way(settled, envelope):
+        settled = None
+    if settled is not None and (settled.posted or settled.again > envelope.again):
+        logs.info("Answered already", again=settled.again)
         return
     if settled is None:
         composed = _composed(envelope, services, deadline)
-        final = final_of(composed, envelope, services.hours, services.contact)
+        final = final_of(composed, envelope, services.hours, services.contact, services.model)
         settled = _settle(envelope, final, services, deadline)
     deliver(question, settled, services, deadline)
+
+
+def _gives_way(settled: Settled, envelope: Envelope) -> bool:
+    """Whether what is noted gives way: an apology, and what was said before the question was asked again."""
+    if settled.again == envelope.again:
+        return bool(settled.final["kind"] == APOLOGY)
+    return settled.again < envelope.again
 
 
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | None:

@@ -16,12 +16,14 @@ _CITATION = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True)
 class Source:
-    """A cited source as it is shown: its number in the text, its title, and a link if there is one."""
+    """A cited source as it is shown: its number in the text, its title, a link if there is one, and the
+    passage that was found in it."""
 
     id: str
     number: int
     title: str
     link: str | None
+    quote: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,5 +79,6 @@ def _renumbered(group: str, numbers: dict[int, int]) -> str:
 def _sources(numbers: dict[int, int], contexts: Sequence[Context]) -> tuple[Source, ...]:
     first = {shown: contexts[number - 1] for number, shown in reversed(numbers.items())}
     return tuple(
-        Source(context.id, shown, context.title, context.link) for shown, context in sorted(first.items())
+        Source(context.id, shown, context.title, context.link, context.text)
+        for shown, context in sorted(first.items())
     )

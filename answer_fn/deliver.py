@@ -14,6 +14,7 @@ from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Question
 from shared.errors import Transient, in_one_line
+from shared.final import again_of
 from shared.firestore import Fields
 from shared.records import Records, Settled
 
@@ -43,11 +44,12 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
 
     Raises Permanent or Transient; an answer that is posted stands, even if it cannot be remembered yet.
     """
-    final = settled.final
+    final, again = settled.final, settled.again
+    since = final.get("since", question.asked_at)
     first, *more = contents_of(final, question)
     logs.info("Ready")  # it may have to wait for its turn in the space
     posted = services.chat.put_final(question, first, deadline, more=more)
-    answer_seconds = (datetime.now(UTC) - question.asked_at).total_seconds()
+    answer_seconds = (datetime.now(UTC) - since).total_seconds()
     logs.info(
         "Posted",
         content={"answered": final["plain"]},
@@ -57,11 +59,13 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
         answer_seconds=round(max(0.0, answer_seconds), 3),  # Chat's clock and ours may differ
     )
     _save(question, final, services, deadline)
-    if posted.in_place and is_late(question):
+    if posted.in_place and is_late(since):
         _point(question, posted, services, deadline)
-    _mark_posted(question, services, deadline)
-    if settled.apologised or is_late(question):
+    if settled.apologised or is_late(since) or again:
         mark_case(question, services, deadline)
+    newer = _mark_posted(question, again, services, deadline)
+    if newer is not None:  # it may have been posted before this one, which is in its place now
+        deliver(question, newer, services, deadline)
 
 
 def mark_case(question: Question, services: Services, deadline: Deadline) -> None:
@@ -81,23 +85,28 @@ def _point(question: Question, posted: Posted, services: Services, deadline: Dea
 
 
 def _save(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:
-    if not final["answered"]:
-        return
+    again, wait = again_of(final), deadline.within(WAIT_FOR_SAVING)
     try:
-        services.conversations.save_turn(
-            question,
-            final["plain"],
-            deadline.within(WAIT_FOR_SAVING),
-            search_query=final["search_query"],
-            sources=[source["id"] for source in final["sources"]],
-        )
+        if final["answered"]:
+            services.conversations.save_turn(
+                question,
+                final["plain"],
+                wait,
+                search_query=final["search_query"],
+                sources=[source["id"] for source in final["sources"]],
+                again=again,
+            )
+        elif again:
+            services.conversations.drop_turn(question, wait, again=again)
     except Exception as error:
         logs.error("THE TURN IS NOT SAVED: follow-ups do not know it yet", error=in_one_line(error))
         raise Transient("turn_not_saved", in_one_line(error)) from error
 
 
-def _mark_posted(question: Question, services: Services, deadline: Deadline) -> None:
+def _mark_posted(question: Question, again: int, services: Services, deadline: Deadline) -> Settled | None:
+    """Note that all is done; returns the final message of a later time, if there is one by now."""
     try:
-        services.records.mark_posted(question.id, deadline.within(WAIT_FOR_NOTING))
+        return services.records.mark_posted(question.id, deadline.within(WAIT_FOR_NOTING), again=again)
     except Exception as error:
         logs.warning("Not marked as posted; a redelivery will repeat it", error=in_one_line(error))
+        return None

@@ -1,57 +1,64 @@
 """What the final message shows: the answer with its sources, or an honest fallback."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from answer_fn.blocks import Block, plain
+from answer_fn.card import last_of, quote_of
 from answer_fn.compose import Composed, Source
 from answer_fn.parts import parts_of
 from answer_fn.sanitise import words
-from shared.cards import LONGEST_QUERY, escaped, shortened
-from shared.chat_api import Card, Content, fits
+from shared.cards import shortened
+from shared.chat_api import Content
 from shared.envelope import Envelope, Question
+from shared.final import ANSWER, FALLBACK, origin
 from shared.firestore import Fields
 from shared.texts import text
 
-CARD_ID = "answer"
-MOST_SOURCES = 6
-LONGEST_TITLE = 80
-LONGEST_LINK = 400
 #: After this time the asker may not know any more which question an answer belongs to.
 LATE = timedelta(minutes=10)
 LONGEST_QUOTE = 200
 
 
-def final_of(composed: Composed | None, envelope: Envelope, hours: float, contact: str | None) -> Fields:
+def final_of(
+    composed: Composed | None,
+    envelope: Envelope,
+    hours: float,
+    contact: str | None,
+    model: str | None = None,
+) -> Fields:
     """The final message as it is noted in the question's record, so that a redelivery posts the same.
 
-    `contact` is whom to ask where the knowledge base has no answer.
+    `contact` is whom to ask where the knowledge base has no answer; `model` has answered.
     """
     question = envelope.question
     query = envelope.search_query or question.text
     if composed is None:
         said = with_contact(text(question.language, "answer", "not_found"), question, contact)
         return {
-            "kind": "fallback",
+            **origin(envelope),
+            "kind": FALLBACK,
             "answered": False,
-            "text": "\n\n".join(block.text for block in [*_late_blocks(question), Block((said,))]),
+            "text": "\n\n".join(block.text for block in [*_late_blocks(envelope), Block((said,))]),
             "more": [],
             "plain": said,
             "search_query": query,
             "sources": [],
         }
-    blocks = [*_late_blocks(question), *composed.blocks]
+    blocks = [*_late_blocks(envelope), *composed.blocks]
     if not _answered_before(envelope):
         blocks.append(Block((f"_{_hint(envelope, hours)}_",)))
     shown = parts_of(blocks, text(question.language, "answer", "shortened"))
     return {
-        "kind": "answer",
+        **origin(envelope),
+        "kind": ANSWER,
         "answered": True,
         "text": shown[0],
         "more": shown[1:],
         "plain": composed.text,
         "search_query": query,
-        "sources": [vars(source) for source in composed.sources],
+        "sources": noted(composed.sources),
+        "model": model,
     }
 
 
@@ -60,17 +67,20 @@ def with_contact(said: str, question: Question, contact: str | None) -> str:
     return f"{said}\n\n{text(question.language, 'answer', 'contact', contact=contact)}" if contact else said
 
 
-def is_late(question: Question) -> bool:
-    """Whether the question was asked so long ago that its answer has to say what it answers."""
-    return datetime.now(UTC) - question.asked_at > LATE
+def noted(sources: Iterable[Source]) -> list[Fields]:
+    """Sources as a record holds them."""
+    return [{**vars(source), "quote": quote_of(source.quote)} for source in sources]
+
+
+def is_late(since: datetime) -> bool:
+    """Whether somebody has waited so long for the answer that it has to say what it answers."""
+    return datetime.now(UTC) - since > LATE
 
 
 def contents_of(final: Fields, question: Question) -> list[Content]:
-    """The Chat messages of a noted final message; the sources are under the last."""
+    """The Chat messages of a noted final message; the sources and the buttons are under the last."""
     parts: list[str] = [final["text"], *final.get("more", ())]
-    sources = [Source(**source) for source in final["sources"]][:MOST_SOURCES]
-    last = _with_sources(parts[-1], sources, final["search_query"], question)
-    return [*(Content(part) for part in parts[:-1]), last]
+    return [*(Content(part) for part in parts[:-1]), last_of(parts[-1], final, question)]
 
 
 def pointer_of(question: Question) -> Content:
@@ -79,8 +89,9 @@ def pointer_of(question: Question) -> Content:
     return Content(f"↑ {text(question.language, 'answer', 'pointer', question=quote)}")
 
 
-def _late_blocks(question: Question) -> list[Block]:
-    if not is_late(question):
+def _late_blocks(envelope: Envelope) -> list[Block]:
+    question = envelope.question
+    if not is_late(envelope.since):
         return []
     asked = f"{question.asked_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     said = text(question.language, "answer", "late", time=asked)
@@ -98,57 +109,3 @@ def _answered_before(envelope: Envelope) -> bool:
 def _hint(envelope: Envelope, hours: float) -> str:
     key = "hint" if envelope.question.thread else "hint_direct"
     return text(envelope.question.language, "answer", key, hours=f"{hours:g}")
-
-
-def _with_sources(said: str, sources: list[Source], query: str, question: Question) -> Content:
-    """As many sources as there is room for."""
-    if not sources:
-        return Content(said)
-    content = Content(said, [_card(sources, query, question)], _as_text(said, sources, question))
-    return content if fits(content) else _with_sources(said, sources[:-1], query, question)
-
-
-def _as_text(said: str, sources: list[Source], question: Question) -> str:
-    """The answer with its sources behind it, for a Chat that does not take the card."""
-    listed = [f"**{text(question.language, 'answer', 'sources')}**"]
-    for source in sources:
-        line = f"\\[{source.number}\\] {words(shortened(source.title, LONGEST_TITLE), set())}"
-        listed.append(f"{line} {source.link}" if _is_shown(source.link) else line)
-    bare = "\n\n".join([said, "  \n".join(listed)])
-    return bare if fits(Content(bare)) else said
-
-
-def _card(sources: list[Source], query: str, question: Question) -> Card:
-    language = question.language
-    section: dict[str, Any] = {
-        "header": text(language, "answer", "sources"),
-        "widgets": [_source(source, language) for source in sources],
-    }
-    if query != question.text:
-        shown = text(language, "answer", "searched_for", query=shortened(query, LONGEST_QUERY))
-        section["widgets"].append(_row("search", escaped(shown)))
-    return {"card_id": CARD_ID, "card": {"sections": [section]}}
-
-
-def _source(source: Source, language: str) -> Card:
-    row = _row("menu_book", f"[{source.number}] {escaped(shortened(source.title, LONGEST_TITLE))}")
-    if _is_shown(source.link):
-        row["decorated_text"]["button"] = {
-            "text": text(language, "answer", "open"),
-            "on_click": {"open_link": {"url": source.link}},
-        }
-    return row
-
-
-def _is_shown(link: str | None) -> bool:
-    return link is not None and len(link) <= LONGEST_LINK
-
-
-def _row(icon: str, html: str) -> Card:
-    return {
-        "decorated_text": {
-            "start_icon": {"material_icon": {"name": icon}},
-            "text": html,
-            "wrap_text": True,
-        }
-    }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from answer_fn.compose import Source
 from answer_fn.deliver import deliver, mark_case
-from answer_fn.reply import contents_of, with_contact
+from answer_fn.reply import contents_of, noted, with_contact
 from answer_fn.settings import Settings
 from shared import clients, logs
 from shared.cases import Cases
@@ -14,12 +14,13 @@ from shared.cloudevent import is_whole
 from shared.conversations import Conversations
 from shared.dead_letters import DeadLetter, reference
 from shared.deadline import Deadline
-from shared.envelope import Context, Language, Question
+from shared.envelope import Context, Envelope, Language, Question
 from shared.errors import Permanent, classify, in_one_line
 from shared.failures import Failures
+from shared.final import APOLOGY, origin
 from shared.firestore import Fields
 from shared.once import Once
-from shared.records import APOLOGY, Records
+from shared.records import Records
 from shared.texts import languages, text
 
 STEP = "tell"
@@ -124,41 +125,44 @@ def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
     if letter.question is None:
         logs.error("It names no question, so there is nobody to tell")
         return
-    if _apologise(letter.question, letter.contexts, services, deadline):
+    # Of an event that could not be taken nothing is known but the question.
+    sent = letter.envelope or Envelope(trace="-", question=letter.question)
+    if _apologise(sent, services, deadline):
         services.cases.mark_told(letter, deadline)
 
 
-def apology(question: Question, contexts: tuple[Context, ...], contact: str | None) -> Fields:
+def apology(sent: Envelope, contact: str | None) -> Fields:
     """The final message that says sorry, with whom to ask and the sources that had been found."""
+    question = sent.question
     said = text(question.language, "apology", "text", reference=reference(question.id))
     said = with_contact(said, question, contact)
-    sources = _sources(contexts)
+    sources = _sources(sent.contexts or ())
     if sources:
         said += "\n\n" + text(question.language, "apology", "sources")
     return {
+        **origin(sent),
         "kind": APOLOGY,
         "answered": False,
         "text": said,
         "more": [],
         "plain": said,
         "search_query": question.text,
-        "sources": [vars(source) for source in sources],
+        "sources": noted(sources),
     }
 
 
-def _apologise(
-    question: Question, contexts: tuple[Context, ...], services: Services, deadline: Deadline
-) -> bool:
+def _apologise(sent: Envelope, services: Services, deadline: Deadline) -> bool:
     """Write the apology under its lease; False when there is nothing to apologise for (any more)."""
-    final = apology(question, contexts, services.contact)
+    question, final = sent.question, apology(sent, services.contact)
     lease = services.records.lease_for_apology(question.id, final, deadline)
     if lease is None:
-        _finish(question, services, deadline)
+        _finish(sent, services, deadline)
         return False
     with services.records.writing(
         question.id, lease, deadline.within(WAIT_FOR_APOLOGY), apology=True
     ) as until:
-        if said := _answer_in_chat(question, services, until):
+        # When it was asked again, the message may still show the answer of before.
+        if not sent.again and (said := _answer_in_chat(question, services, until)):
             logs.warning("Answered, though the answer is not noted; left as it is, and remembered")
             _remember(question, said, services, until)
             return False
@@ -167,8 +171,9 @@ def _apologise(
     return True
 
 
-def _finish(question: Question, services: Services, deadline: Deadline) -> None:
+def _finish(sent: Envelope, services: Services, deadline: Deadline) -> None:
     """There is an answer, or the asker has been told. An answer whose process died is delivered now."""
+    question = sent.question
     settled = services.records.settled(question.id, deadline)
     if settled is None or settled.final["kind"] == APOLOGY:
         logs.info("Told already")
@@ -209,6 +214,6 @@ def _sources(contexts: tuple[Context, ...]) -> list[Source]:
     documents = {context.uri: context for context in reversed(contexts)}
     nearest = sorted(documents.values(), key=lambda context: context.distance)[:MOST_SOURCES]
     return [
-        Source(context.id, number, context.title, context.link)
+        Source(context.id, number, context.title, context.link, context.text)
         for number, context in enumerate(nearest, start=1)
     ]

@@ -20,8 +20,12 @@ from shared.dead_letters import unknown_id
 from shared.deadline import Deadline
 from shared.errors import Permanent, StepError, classify, in_one_line
 from shared.failures import Failures
+from shared.feedback import Feedback
+from shared.forgotten import Forgotten
 from shared.once import Once
 from shared.outbox import Outbox
+from shared.progress import Progress
+from shared.records import Records
 
 Answer = tuple[dict[str, object], int]
 #: An empty object acknowledges an event without posting anything; to Pub/Sub the status alone counts.
@@ -36,6 +40,8 @@ def open_services(settings: Settings) -> Services:
     """The real services; called once, on the first request."""
     project = settings.google_cloud_project
     firestore = clients.firestore(project, settings.firestore_database)
+    chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
+    records = Records(firestore, settings.history_hours)
     return Services(
         verifier=Verifier(
             settings.trusted,
@@ -43,11 +49,15 @@ def open_services(settings: Settings) -> Services:
             chat_certs_url=settings.chat_own_certs_url,
         ),
         outbox=Outbox(clients.publisher(), project),
-        chat=open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second),
+        chat=chat,
         conversations=Conversations(firestore, settings.history_hours),
         failures=Failures(firestore),
         pace=Pace(firestore, settings.questions_per_minute),
         forgetting=Forgetting(firestore),
+        forgotten=Forgotten(firestore),
+        records=records,
+        progress=Progress(chat, records),
+        feedback=Feedback(firestore),
         settings=settings,
         background=ThreadPoolExecutor(max_workers=32),
     )

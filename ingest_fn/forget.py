@@ -14,15 +14,13 @@ from typing import Any
 
 from google.cloud.firestore import FieldFilter
 
-from shared import cases, conversations, failures, logs, records
+from shared import cases, conversations, failures, feedback, logs, records
 from shared.chat_places import Place
 from shared.deadline import Deadline
 from shared.firestore import Fields
 from shared.forgotten import Forgotten
 from shared.retry import call
 
-#: Where what people think of answers is kept; its documents carry `conversation`, `space` and `question_id`.
-FEEDBACK = "feedback"
 AUDIT = "audit"
 #: Seconds that one query or one commit may take.
 TIMEOUT = 8.0
@@ -30,8 +28,8 @@ TIMEOUT = 8.0
 MOST_VALUES, MOST_DELETES = 30, 300
 #: Comes after every character that a resource name can have.
 _LAST = "\uf8ff"
-_OF_QUESTIONS = (records.COLLECTION, failures.COLLECTION, cases.COLLECTION, FEEDBACK)
-_IN_PLACES = (cases.COLLECTION, FEEDBACK)
+_OF_QUESTIONS = (records.COLLECTION, failures.COLLECTION, cases.COLLECTION, feedback.COLLECTION)
+_IN_PLACES = (cases.COLLECTION, feedback.COLLECTION)
 
 #: References of documents by their paths.
 Found = dict[str, Any]

@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from ingest_fn.auth import Verifier
-from ingest_fn.commands import clicked, help_of, obey
+from ingest_fn.clicks import clicked
+from ingest_fn.commands import help_of, obey
 from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice, say
 from ingest_fn.pace import Pace
+from ingest_fn.publish import STEP, button, publish
 from ingest_fn.settings import Settings
 from shared import logs
 from shared.cards import progress
@@ -26,15 +28,19 @@ from shared.chat_events import (
     understand,
 )
 from shared.chat_places import Place
-from shared.cloudevent import message, passed_on
 from shared.conversations import Conversations, Noted
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question
 from shared.errors import Permanent, in_one_line
 from shared.failures import Failures
+from shared.feedback import Feedback
+from shared.forgotten import Forgotten
 from shared.outbox import Outbox
+from shared.progress import Progress
+from shared.records import Records
 
-STEP = "ingest"
+__all__ = ["STEP", "Services", "ingest"]
+
 #: Seconds that the progress card may hold up the question; a slow card comes when it comes.
 WAIT_FOR_CARD = 1.5
 #: Seconds for reading and noting the history; without it the question still gets an answer.
@@ -54,6 +60,10 @@ class Services:
     failures: Failures
     pace: Pace
     forgetting: Forgetting
+    forgotten: Forgotten
+    records: Records
+    progress: Progress
+    feedback: Feedback
     settings: Settings
     background: ThreadPoolExecutor
 
@@ -96,11 +106,11 @@ def _answer(
         case Mentioned():
             notice(event.place, "files_alone", services, deadline)
         case Commanded():
-            obey(event, services, deadline, clicks=incoming.clicks)
+            obey(event, services, deadline, button=button(incoming, services.settings))
         case Added():
             say(event.place, help_of(event.place, services.settings, "welcome"), services, deadline)
         case Clicked():
-            clicked(event, services, deadline)
+            clicked(event, incoming, services, deadline)
 
 
 def _allowed(place: Place, settings: Settings) -> bool:
@@ -131,16 +141,13 @@ def _take(question: Question, incoming: Incoming, services: Services, deadline: 
     context = contextvars.copy_context()  # so that its log lines name the question, too
     card = services.background.submit(context.run, _show_progress, question, noted, services, deadline)
     wait([card], timeout=WAIT_FOR_CARD)
-    envelope = Envelope(trace=incoming.trace, question=question, history=noted.history)
-    follow_up = message(
-        envelope.to_bytes(),
-        question_id=question.id,
-        step=STEP,
+    envelope = Envelope(
         trace=incoming.trace,
-        inherited=passed_on(incoming.attributes, STEP, time.monotonic() - started),
+        question=question,
+        history=noted.history,
+        button=button(incoming, services.settings),
     )
-    services.outbox.send(services.settings.publishes_to, follow_up, deadline)
-    logs.info("Question published", content={"asked": question.text}, turns_of_history=len(noted.history))
+    publish(envelope, incoming, started, services, deadline)
     return True
 
 

@@ -70,7 +70,7 @@ class Ends:
     def settle(self, cases: Iterable[Case]) -> None:
         """Ask the questions' own records about those whose case does not tell, and note it there."""
         for case in cases:
-            if self._ends.get(case.id) == UNDER_WAY and answered(case.question_id, self.world):
+            if self._ends.get(case.id) == UNDER_WAY and answered(case, self.world):
                 self.world.store.set(case.id, lambda _: {"answered_at": datetime.now(UTC)})
                 self._ends[case.id] = ANSWERED
 

@@ -71,6 +71,7 @@ class Case(BaseModel):
     last_at: AwareDatetime | None = None
     state: str = OPEN
     answered_at: AwareDatetime | None = None
+    again: _Count = 0
     replays: _Count = 0
     returned: _Count = 0
     replay_name: str | None = None

@@ -100,15 +100,20 @@ def outlooks(cases: list[Case], order: Order, world: World) -> list[Result]:
     return [outlook(Case.read(case_id, fields), order, world) for case_id, fields in whole]
 
 
-def answered(question_id: str, world: World) -> bool:
-    """Whether an answer to a question is posted, as far as its record is still kept."""
-    settled = world.records.settled(question_id, Deadline(WAIT))
-    return settled is not None and settled.posted and settled.final["kind"] != APOLOGY
+def answered(case: Case, world: World) -> bool:
+    """Whether an answer to its question is posted, as far as the question's record is still kept.
+
+    What was answered before the asker had it answered again does not count.
+    """
+    settled = world.records.settled(case.question_id, Deadline(WAIT))
+    if settled is None or settled.again < case.again:
+        return False
+    return settled.posted and settled.final["kind"] != APOLOGY
 
 
 def _guarded(case: Case, order: Order, world: World) -> tuple[Outcome | None, str]:
     if not order.even_answered:
-        if case.answered_at is None and case.space and answered(case.question_id, world):
+        if case.answered_at is None and case.space and answered(case, world):
             world.store.set(case.id, lambda _: {"answered_at": datetime.now(UTC)})
             return Outcome.ANSWERED, ""
         if case.answered_at is not None:

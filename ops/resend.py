@@ -44,7 +44,7 @@ def resend(case: Case, count: int, operation: str, restart: str | None = None) -
     envelope = _shortened(case.data, restart)
     again = message(
         envelope.to_bytes(),
-        question_id=envelope.question.id,
+        question_id=envelope.key,
         step=SENDERS[restart],
         trace=envelope.trace,
         inherited=marks,

@@ -44,18 +44,18 @@ class Services:
 def reformulate(envelope: Envelope, services: Services, deadline: Deadline) -> Envelope:
     """Add the search query. Never fails: without a usable rewrite it is made by rule."""
     query = envelope.question.text
-    if envelope.history:
+    if envelope.history and not envelope.literal:
         query = _rewritten(envelope, services, deadline.within(WAIT_FOR_REWRITE)) or _by_rule(envelope)
     return envelope.model_copy(update={"search_query": query})
 
 
 def show_query(envelope: Envelope, services: Services, deadline: Deadline) -> None:
-    """Show in the progress card what is searched for; without history it has said so from the start."""
+    """Show in the progress card what is searched for; the question's own words are there from the start."""
     question = envelope.question
-    if not envelope.history:
+    if not envelope.history or envelope.literal:
         return
     card = progress(question.language, "searching", envelope.search_query)
-    services.progress.show(question, card, deadline)
+    services.progress.show(question, card, deadline, again=envelope.again)
 
 
 def cleaned(text: str) -> str:

@@ -10,6 +10,7 @@
     state          open, replayed, archived or discarded; what operators have done with it
     answered_at    when an answer stood in Chat after all
     replays, returned       how often it was replayed, and how often it came back from that
+    again          how often the asker has had the question answered anew, as the latest letter has it
 The rest belongs to the operators' tools (ops/).
 """
 
@@ -36,7 +37,7 @@ STATES = OPEN, REPLAYED, ARCHIVED, DISCARDED = "open", "replayed", "archived", "
 #: What of a case is from the letter, and replaced by a later one.
 _OF_THE_LETTER = (
     "space", "thread", "conversation", "language", "asked_at", "sender", "step", "reason", "error",
-    "attempts", "data", "bytes", "attributes", "last_at", "expired_at",
+    "attempts", "data", "bytes", "attributes", "last_at", "expired_at", "again",
 )  # fmt: skip
 #: What a case cannot do without: where it is damaged, it is made anew.
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -122,6 +123,7 @@ def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields
         "last_at": now,
         "state": OPEN,
         "answered_at": None,
+        "again": letter.again,
         "replays": letter.replay,
         "returned": 0,
         "expired_at": expiry(now, KEEP),
@@ -131,8 +133,9 @@ def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields
 def with_letter(current: Fields, letter: DeadLetter, case: Fields) -> Fields | None:
     """What a further letter changes in a case; None for a copy that is known.
 
-    A letter that comes back from the latest replay opens the case again. One of an earlier time, which
-    Pub/Sub has delivered late or twice, is only counted, and so is one of a discarded case.
+    A letter that comes back from the latest replay opens the case again, and so does one of a question that
+    its asker has tried again since. One of an earlier time, which Pub/Sub has delivered late or twice, is
+    only counted, and so is one of a discarded case.
     """
     seen = current.get("message_ids")
     known = [entry for entry in seen if isinstance(entry, str)] if isinstance(seen, list) else []
@@ -143,12 +146,14 @@ def with_letter(current: Fields, letter: DeadLetter, case: Fields) -> Fields | N
         "copies": count(current, "copies") + 1,
         "message_ids": [*known, letter.message_id][-MOST_MESSAGE_IDS:],
     }
-    if not damaged and (current["state"] == DISCARDED or letter.replay < count(current, "replays")):
+    before = (count(current, "again"), count(current, "replays"))
+    if not damaged and (current["state"] == DISCARDED or (letter.again, letter.replay) < before):
         return counted
     return {
         **damaged,
         **{name: case[name] for name in _OF_THE_LETTER},
         **_known_reason(current, case),
+        **({"answered_at": None} if letter.again > count(current, "again") else {}),
         **_returned(current, letter),
         **counted,
     }

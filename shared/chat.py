@@ -87,6 +87,11 @@ class Chat:
         self._take_back(question, len(more) + 1, deadline)
         return Posted(thread, in_place)
 
+    def put_accessory(self, name: str, accessory: list[Card], deadline: Deadline) -> None:
+        """Replace the buttons below a message, and nothing else of it. Raises Permanent or Transient."""
+        content = Content(accessory=accessory)
+        self._api.update(name, content, deadline, final=True, mask=("accessory_widgets",))
+
     def say(self, question: Question, content: Content, deadline: Deadline) -> None:
         """Post a message of its own, once, for a question that does not enter the pipeline."""
         form = Form(content, question.thread)

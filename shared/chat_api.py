@@ -1,6 +1,7 @@
 """Single calls of the Chat API: in turn, tried again where that helps, and simpler where Chat refuses."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,19 +28,22 @@ MOST_WIDGETS = 100
 
 Card = dict[str, Any]
 _REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
-_MASK = ["text", "cards_v2"]
+#: What an update replaces.
+ALL = ("text", "cards_v2", "accessory_widgets")
 
 
 @dataclass(frozen=True)
 class Content:
     """What a message shows: Markdown text and cards (`card_id` and `card`, in the API's snake case).
 
-    `bare` is the text that takes the place of both when Chat refuses the cards; "" means `text`.
+    `bare` is the text that takes the place of all of it when Chat refuses the cards; "" means `text`.
+    `accessory` are the widgets below the message: lists of buttons.
     """
 
     text: str = ""
     cards: list[Card] = field(default_factory=list)
     bare: str = ""
+    accessory: list[Card] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -52,10 +56,11 @@ class Form:
     def simpler(self, refusal: str) -> "Form | None":
         """What is left to try after a 400 that says `refusal`; each thing is left out once."""
         card_less = replace(self, content=without_cards(self.content))
+        decorated = bool(self.content.cards or self.content.accessory)
         thread_less = replace(self, thread=None)
         if self.thread and "thread" in refusal.lower():
             return thread_less
-        if self.content.cards:
+        if decorated and card_less.content.text:
             return card_less
         return thread_less if self.thread else None
 
@@ -67,9 +72,10 @@ def units(text: str) -> int:
 
 def fits(content: Content) -> bool:
     """Whether Chat takes a message. Japanese is sent as `\\uXXXX`, six bytes a character."""
-    widgets = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
+    of_cards = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
+    widgets = sum(of_cards) + len(content.accessory)
     sent = MessageToJson(Message.pb(message_of(Form(content))), use_integers_for_enums=True)
-    return units(content.text) <= MOST_UNITS and len(sent) <= MOST_BYTES and sum(widgets) <= MOST_WIDGETS
+    return units(content.text) <= MOST_UNITS and len(sent) <= MOST_BYTES and widgets <= MOST_WIDGETS
 
 
 def without_cards(content: Content) -> Content:
@@ -79,7 +85,11 @@ def without_cards(content: Content) -> Content:
 
 def message_of(form: Form) -> Message:
     """The message that is sent."""
-    fields: dict[str, Any] = {"text": form.content.text, "cards_v2": form.content.cards}
+    fields: dict[str, Any] = {
+        "text": form.content.text,
+        "cards_v2": form.content.cards,
+        "accessory_widgets": form.content.accessory,
+    }
     if form.content.text:
         fields["markup_syntax"] = MarkupSyntax.MARKUP_SYNTAX_MARKDOWN
     if form.thread:
@@ -117,13 +127,18 @@ class ChatApi:
         # Over REST a 409 is a plain Conflict: the client maps errors by their HTTP status alone.
         return self._write(self._client.create_message, request, Conflict, space, form, deadline, final=final)
 
-    def update(self, name: str, content: Content, deadline: Deadline, *, final: bool) -> Message | None:
-        """Change what a message shows; None when there is none. Raises Permanent or Transient."""
+    def update(
+        self, name: str, content: Content, deadline: Deadline, *, final: bool, mask: Sequence[str] = ALL
+    ) -> Message | None:
+        """Change what a message shows, or what of it `mask` names; None when there is none.
+
+        Raises Permanent or Transient.
+        """
 
         def request(form: Form) -> UpdateMessageRequest:
             message = message_of(form)
             message.name = name
-            return UpdateMessageRequest(message=message, update_mask=FieldMask(paths=_MASK))
+            return UpdateMessageRequest(message=message, update_mask=FieldMask(paths=mask))
 
         space = name.partition("/messages/")[0]
         form = Form(content)

@@ -2,7 +2,7 @@
 
 `chat_threads/<resource name with _>`:
     conversation   resource name of the thread, or of the space of a direct message
-    turns          [{role, text, timestamp, question_id, search_query?, sources?}], in order of asking
+    turns          [{role, text, timestamp, question_id, search_query?, sources?, again?}], in order of asking
     pending        [{question_id, text, timestamp}]: asked, not answered yet
     asked          [question_id]: the latest questions, whatever has become of them, so that all that is kept
                    for them can be found and forgotten
@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from shared.deadline import Deadline
 from shared.envelope import Question, Turn
-from shared.firestore import Fields, change, document_id, expiry
+from shared.firestore import Fields, change, document_id, expiry, read
 from shared.forgotten import Forgotten
 
 COLLECTION = "chat_threads"
@@ -78,30 +78,64 @@ class Conversations:
         change(self._client, self._reference(question), edit, deadline)
         return seen[-1]
 
-    def save_turn(
-        self, question: Question, answer: str, deadline: Deadline, *, search_query: str, sources: list[str]
-    ) -> None:
-        """Save a question with its answer, once, in order of asking; not if it is forgotten by now.
+    def history(self, question: Question, deadline: Deadline) -> tuple[Turn, ...]:
+        """What had been said before a question was asked, as far as it is remembered.
 
         Raises Transient or Permanent.
         """
         now = datetime.now(UTC)
+        snapshot = read(self._reference(question), deadline)
+        turns, pending = self._remembered(snapshot.to_dict() if snapshot.exists else None, now)
+        return _noted(turns, pending, question, now).history
+
+    def save_turn(
+        self,
+        question: Question,
+        answer: str,
+        deadline: Deadline,
+        *,
+        search_query: str,
+        sources: list[str],
+        again: int = 0,
+    ) -> None:
+        """Save a question with its answer, once, in order of asking; not if it is forgotten by now.
+
+        `again` is the how-many-th answer it is: a later one takes the place of an earlier one. Raises
+        Transient or Permanent.
+        """
+        now = datetime.now(UTC)
         asked = {"question_id": question.id, "timestamp": question.asked_at}
-        turn: list[Fields] = [
-            {**asked, "role": "user", "text": question.text},
-            {**asked, "role": "assistant", "text": answer, "search_query": search_query, "sources": sources},
-        ]
+        said: Fields = {**asked, "role": "assistant", "text": answer}
+        said |= {"search_query": search_query, "sources": sources, **({"again": again} if again else {})}
+        turn: list[Fields] = [{**asked, "role": "user", "text": question.text}, said]
 
         def edit(current: Fields | None) -> Fields | None:
             turns, pending = self._remembered(current, now)
-            if any(entry["question_id"] == question.id for entry in turns):
+            if any(_is_of(entry, question, since=again) for entry in turns):
                 return None
+            turns = [entry for entry in turns if entry["question_id"] != question.id]
             waiting = [entry for entry in pending if entry["question_id"] != question.id]
             # Only what is not waited for (any more) may have been forgotten: most turns need no look.
             if waiting == pending and self._forgotten.covers(question, deadline):
                 return None
             ordered = sorted([*turns, *turn], key=lambda entry: entry["timestamp"])
             return self._document(question, ordered, waiting, now)
+
+        change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
+
+    def drop_turn(self, question: Question, deadline: Deadline, *, again: int) -> None:
+        """Forget what a question was answered before the how-many-th time: there is no answer any more.
+
+        Raises Transient or Permanent.
+        """
+        now = datetime.now(UTC)
+
+        def edit(current: Fields | None) -> Fields | None:
+            turns, pending = self._remembered(current, now)
+            kept = [entry for entry in turns if entry["question_id"] != question.id]
+            if kept == turns or any(_is_of(entry, question, since=again) for entry in turns):
+                return None
+            return self._document(question, kept, pending, now)
 
         change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
 
@@ -135,6 +169,14 @@ def _entries(value: Any, *needed: str) -> list[Fields]:
         for entry in (value if isinstance(value, list) else [])
         if isinstance(entry, dict) and all(isinstance(entry.get(name), kind) for name, kind in fields.items())
     ]
+
+
+def _is_of(entry: Fields, question: Question, *, since: int) -> bool:
+    """Whether a turn is of a question's how-many-th answer, or of a later one; the person's own turn tells
+    nothing but for the first one."""
+    again = entry.get("again", 0)
+    answered = again if isinstance(again, int) else 0
+    return entry["question_id"] == question.id and answered >= since
 
 
 def _asked(current: Fields | None) -> list[str]:

@@ -44,7 +44,8 @@ def unknown_id(data: bytes) -> str:
 class DeadLetter:
     """One message of the dead-letter topic. `attributes` are the original ones, without those that were
     added when it became a dead letter; `deliveries` is Pub/Sub's count, where Pub/Sub gave up on it.
-    `data` is the message's, but for the tokens in an event of Chat (`from_chat`)."""
+    `data` is the message's, but for the tokens in an event of Chat (`from_chat`); `envelope` is what a
+    step of ours has sent, as far as it can be opened."""
 
     data: bytes
     from_chat: bool
@@ -54,7 +55,7 @@ class DeadLetter:
     reason: str | None
     deliveries: int | None
     question: Question | None
-    contexts: tuple[Context, ...]
+    envelope: Envelope | None = None
 
     @classmethod
     def from_push(
@@ -66,7 +67,8 @@ class DeadLetter:
         """
         lowered = {name.lower(): value for name, value in headers.items()}
         received = received_attributes(headers)
-        question, contexts = _understood(body)
+        envelope = _opened(body)
+        question = envelope.question if envelope else _question_alone(body)
         parked_by = received.get("dead-letter-step")
         sent_on = EVENTS in lowered.get(_SUBSCRIPTION, "")
         from_chat = question is None and (parked_by == TAKER[CHAT] or sent_on or _is_event(body))
@@ -80,13 +82,23 @@ class DeadLetter:
             reason=received.get("dead-letter-reason"),
             deliveries=_number(lowered.get(_DELIVERIES)),
             question=question_of(data, spoken) if from_chat else question,
-            contexts=contexts,
+            envelope=envelope,
         )
 
     @classmethod
     def from_pull(cls, attributes: Mapping[str, str], data: bytes, message_id: str) -> "DeadLetter":
         """Read the same message as a pull subscription gives it."""
         return cls.from_push({**attributes, "x-goog-pubsub-message-id": message_id}, data)
+
+    @property
+    def contexts(self) -> tuple[Context, ...]:
+        """The passages that had been found."""
+        return (self.envelope.contexts or ()) if self.envelope else ()
+
+    @property
+    def again(self) -> int:
+        """The how-many-th answer it was to lead to; 0 is the first one."""
+        return self.envelope.again if self.envelope else 0
 
     @property
     def sender(self) -> str | None:
@@ -121,13 +133,11 @@ def _number(text: str | None) -> int | None:
     return int(text) if text and text.isdecimal() and len(text) < 7 else None
 
 
-def _understood(body: bytes) -> tuple[Question | None, tuple[Context, ...]]:
-    """The question, also out of an envelope that is otherwise unreadable, such as one of another version."""
+def _opened(body: bytes) -> Envelope | None:
     try:
-        envelope = Envelope.from_bytes(body)
+        return Envelope.from_bytes(body)
     except StepError:
-        return _question_alone(body), ()
-    return envelope.question, envelope.contexts or ()
+        return None
 
 
 def _is_event(body: bytes) -> bool:
@@ -139,6 +149,7 @@ def _is_event(body: bytes) -> bool:
 
 
 def _question_alone(body: bytes) -> Question | None:
+    """The question out of an envelope that is otherwise unreadable, such as one of another version."""
     try:
         return Question.model_validate(json.loads(body)["question"])
     except (ValueError, TypeError, KeyError, RecursionError, ValidationError):

@@ -7,6 +7,7 @@ before, and add a golden file of the new version to `tests/messages/` (the old o
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
@@ -15,9 +16,10 @@ from shared.errors import Permanent, Transient
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
-VERSION = 1
+VERSION = 2
 #: From the version that is the key to the next one; only VERSION - 1 needs an entry.
-UPGRADES: Mapping[int, Upgrade] = {}
+#: 1 → 2: `again`, `again_at`, `literal` and `button` came, all of which may be left out.
+UPGRADES: Mapping[int, Upgrade] = {1: lambda old: {**old, "version": 2}}
 
 #: An ISO 639 code. Which languages are spoken is told by the catalogues in `shared/texts`, not here: a
 #: function that was deployed before a language came says what it has to say in English.
@@ -70,14 +72,33 @@ class Context(_Part):
 
 
 class Envelope(_Part):
-    """The payload of every message on `questions`, `queries` and `findings`."""
+    """The payload of every message on `questions`, `queries` and `findings`.
 
-    version: Literal[1] = 1
+    `again` is how often the asker has had the question answered anew, and `again_at` when that was last;
+    `literal`: search for the question's own words. `button` is what a click on a button of ours calls; None
+    where Chat brings no clicks.
+    """
+
+    version: Literal[2] = 2
     trace: Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,256}$")]
     question: Question
     history: tuple[Turn, ...] = ()
     search_query: str | None = None
     contexts: tuple[Context, ...] | None = None
+    again: Annotated[int, Field(ge=0)] = 0
+    again_at: AwareDatetime | None = None
+    literal: bool = False
+    button: Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,400}$")] | None = None
+
+    @property
+    def key(self) -> str:
+        """Names what is to be answered: the question, and the how-many-th time it is answered."""
+        return f"{self.question.id}#{self.again}" if self.again else self.question.id
+
+    @property
+    def since(self) -> datetime:
+        """Since when somebody waits for the answer."""
+        return self.again_at or self.question.asked_at
 
     def to_bytes(self) -> bytes:
         """UTF-8 JSON."""

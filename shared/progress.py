@@ -18,10 +18,13 @@ class Progress:
         self._chat = chat
         self._records = records
 
-    def show(self, question: Question, content: Content, deadline: Deadline) -> None:
-        """Replace what the message shows, unless a final message is noted. Raises what went wrong."""
+    def show(self, question: Question, content: Content, deadline: Deadline, *, again: int = 0) -> None:
+        """Replace what the message shows, unless a final message is noted. Raises what went wrong.
+
+        `again` is the how-many-th answer that is under way.
+        """
         briefly = deadline.within(WAIT_FOR_PROGRESS)
-        lease = self._records.lease(question.id, briefly)
+        lease = self._records.lease(question.id, briefly, again=again)
         if lease is None or lease.seconds < LEAST_LEASE:
             return
         with self._records.writing(question.id, lease, briefly) as until:

@@ -3,12 +3,12 @@
 Chat has no precondition for an update, so a late progress update could overwrite the answer. Therefore
 progress is only written under a short lease, and a final message is first noted here and then waits until
 no lease is running. The first answer that is noted wins, and a redelivery posts that one again. An apology
-is written under a lease too, and gives way to an answer.
+is written under a lease too, and gives way to an answer. Whoever asked may have a question answered again:
+then the message belongs to the answer with the highest `again`, and what is under way for an earlier one
+comes too late.
 
 `questions/<message name with _>`: question_id, lease, lease_until, final, posted, apologised, expired_at;
-`apologised` tells whether an apology was noted at any time, and `final` is what the message says at last:
-kind (answer, fallback, apology), answered, text, more (the texts of further messages), plain (without the
-hint), search_query, and sources (id, number, title, link).
+`apologised` tells whether an apology was noted at any time. What `final` holds is told in `shared/final.py`.
 """
 
 import secrets
@@ -17,12 +17,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeGuard
+from typing import Any
 
 from shared.deadline import Deadline
 from shared.errors import Permanent, Transient
-from shared.firestore import TIMEOUT, Fields, change, document_id, expiry, read
-from shared.retry import call
+from shared.final import APOLOGY, again_of, is_final
+from shared.firestore import Fields, change, document_id, expiry, read
+
+__all__ = ["APOLOGY", "COLLECTION", "Lease", "Records", "Settled"]
 
 COLLECTION = "questions"
 #: Longer than a progress write may take, so that none is under way when the lease is over.
@@ -33,9 +35,6 @@ APOLOGY_LEASE = timedelta(seconds=12)
 MARGIN = 0.5
 #: How often a final message looks whether the running lease was given back, in seconds.
 POLL = 0.1
-APOLOGY = "apology"
-_FINAL = {"kind": str, "answered": bool, "text": str, "plain": str, "search_query": str, "sources": list}
-_SOURCE = {"id", "number", "title", "link"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,11 @@ class Settled:
     posted: bool
     #: Whether the question has been a dead letter: an apology was noted before.
     apologised: bool = False
+
+    @property
+    def again(self) -> int:
+        """The how-many-th answer it is; 0 is the first one."""
+        return again_of(self.final)
 
 
 @dataclass(frozen=True)
@@ -69,15 +73,15 @@ class Records:
         self._keep = timedelta(hours=hours)
         self._sleep = sleep
 
-    def lease(self, question_id: str, deadline: Deadline) -> Lease | None:
+    def lease(self, question_id: str, deadline: Deadline, *, again: int = 0) -> Lease | None:
         """Ask to write progress now: a lease to give back, or None when a final message is noted or
         somebody else is writing."""
-        return self._lease(question_id, LEASE, None, deadline)
+        return self._lease(question_id, LEASE, None, again, deadline)
 
     def lease_for_apology(self, question_id: str, apology: Fields, deadline: Deadline) -> Lease | None:
         """Note an apology and ask to write it now: a lease, or None when an answer is noted or the apology
         is posted. Raises Transient while somebody else is writing."""
-        return self._lease(question_id, APOLOGY_LEASE, apology, deadline)
+        return self._lease(question_id, APOLOGY_LEASE, apology, again_of(apology), deadline)
 
     @contextmanager
     def writing(
@@ -112,7 +116,7 @@ class Records:
         change(self._client, self._reference(question_id), edit, deadline)
 
     def _lease(
-        self, question_id: str, length: timedelta, apology: Fields | None, deadline: Deadline
+        self, question_id: str, length: timedelta, apology: Fields | None, again: int, deadline: Deadline
     ) -> Lease | None:
         granted: Lease | None = None
 
@@ -121,14 +125,14 @@ class Records:
             now = datetime.now(UTC)  # each time anew: reading may have taken a while
             record = self._record(question_id, current, now)
             granted = None
-            if not _may_write(record, apology):
+            if not _may_write(record, apology, again):
                 return None
             if _leased(record, now):
                 if apology is not None:
                     raise Transient("message_busy", "progress is being written")
                 return None
             granted = Lease(secrets.token_hex(8), now + length)
-            final = {} if apology is None else {"final": apology, "apologised": True}
+            final = {} if apology is None else {"final": apology, "posted": False, "apologised": True}
             return {**record, **final, "lease": granted.key, "lease_until": granted.until}
 
         change(self._client, self._reference(question_id), edit, deadline, attempts=1)
@@ -140,12 +144,15 @@ class Records:
         return _settled(snapshot.to_dict() if snapshot.exists else None)
 
     def settle(self, question_id: str, final: Fields, deadline: Deadline) -> Settled:
-        """Note the final message, unless one is noted already, and wait until nothing is being written."""
+        """Note the final message, unless one is noted already, and wait until nothing is being written.
+
+        Returns what is noted then: it may be of a later time, when the question was answered again.
+        """
         now = datetime.now(UTC)
 
         def edit(current: Fields | None) -> Fields | None:
             record = self._record(question_id, current, now)
-            if _kind(record) not in {None, APOLOGY}:
+            if not _gives_way(record, again_of(final)):
                 return None
             return {**record, "final": final, "posted": False}
 
@@ -156,15 +163,21 @@ class Records:
             record = read(reference, deadline).to_dict()
         return _settled(record) or Settled(final, posted=False)
 
-    def mark_posted(self, question_id: str, deadline: Deadline) -> None:
-        """Note that the final message is in Chat and its turn is saved: a redelivery has nothing to do."""
-        reference = self._reference(question_id)
-        call(
-            lambda timeout: reference.update({"posted": True}, retry=None, timeout=timeout),
-            service="firestore",
-            deadline=deadline,
-            timeout=TIMEOUT,
-        )
+    def mark_posted(self, question_id: str, deadline: Deadline, *, again: int = 0) -> Settled | None:
+        """Note that the final message is in Chat and its turn is saved: a redelivery has nothing to do.
+
+        Returns the final message of a later time, if one was noted meanwhile: then that one is to be seen.
+        """
+        newer: Settled | None = None
+
+        def edit(current: Fields | None) -> Fields | None:
+            nonlocal newer
+            settled = _settled(current)
+            newer = settled if settled and settled.again > again else None
+            return {"posted": True} if settled and newer is None and not settled.posted else None
+
+        change(self._client, self._reference(question_id), edit, deadline)
+        return newer
 
     def _reference(self, question_id: str) -> Any:
         return self._client.collection(COLLECTION).document(document_id(question_id))
@@ -185,25 +198,25 @@ class Records:
 
 def _kind(record: Fields) -> str | None:
     final = record.get("final")
-    return str(final["kind"]) if _is_final(final) else None
+    return str(final["kind"]) if is_final(final) else None
 
 
-def _is_final(value: Any) -> TypeGuard[Fields]:
-    """Whether a record's `final` is of this version's shape; another one counts as none."""
-    return (
-        isinstance(value, dict)
-        and all(isinstance(value.get(name), kind) for name, kind in _FINAL.items())
-        and isinstance(value.get("more", []), list)
-        and all(isinstance(text, str) for text in value.get("more", []))
-        and all(isinstance(source, dict) and source.keys() == _SOURCE for source in value["sources"])
-    )
+def _noted(record: Fields) -> int:
+    """The how-many-th answer is noted; -1 for none."""
+    final = record.get("final")
+    return again_of(final) if is_final(final) else -1
 
 
-def _may_write(record: Fields, apology: Fields | None) -> bool:
+def _gives_way(record: Fields, again: int) -> bool:
+    """Whether what is noted, if anything, gives way to the how-many-th answer."""
+    return _noted(record) < again or (_noted(record) == again and _kind(record) == APOLOGY)
+
+
+def _may_write(record: Fields, apology: Fields | None, again: int) -> bool:
     """Whether progress, or this apology, may still be written: not after an answer, and an apology once."""
     if apology is None:
-        return _kind(record) is None
-    return _kind(record) in {None, APOLOGY} and not record.get("posted")
+        return _noted(record) < again or _noted(record) == -1
+    return _noted(record) < again or (_gives_way(record, again) and not record.get("posted"))
 
 
 def _leased(record: Fields, now: datetime) -> bool:
@@ -214,6 +227,6 @@ def _leased(record: Fields, now: datetime) -> bool:
 def _settled(record: Fields | None) -> Settled | None:
     record = record or {}
     final = record.get("final")
-    if not _is_final(final):
+    if not is_final(final):
         return None
     return Settled(final, bool(record.get("posted")), bool(record.get("apologised")))

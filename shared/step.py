@@ -118,7 +118,7 @@ class Step(Generic[W]):
             return
         follow_up = message(
             envelope.to_bytes(),
-            question_id=envelope.question.id,
+            question_id=envelope.key,
             step=self.name,
             trace=envelope.trace,
             inherited=inherited,
@@ -177,7 +177,7 @@ class Step(Generic[W]):
         """Say in the question's message how it goes. Never fails: nothing depends on it."""
         try:
             card = progress(envelope.question.language, self.stage, envelope.search_query, note)
-            self._services.progress.show(envelope.question, card, deadline)
+            self._services.progress.show(envelope.question, card, deadline, again=envelope.again)
         except Exception as error:
             logs.warning("Progress was not shown", error=in_one_line(error))
 

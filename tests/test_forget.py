@@ -11,7 +11,7 @@ from answer_fn.settings import Settings as AnswerSettings
 from answer_fn.tell import Services as TellServices
 from answer_fn.tell import Teller
 from answer_fn.tell import open_services as open_tell
-from ingest_fn.forget import AUDIT, FEEDBACK
+from ingest_fn.forget import AUDIT
 from local.places import PROJECT
 from ops.audit import Audit
 from ops.reconcile import reconcile
@@ -27,6 +27,7 @@ from shared.deadline import Deadline
 from shared.envelope import Question
 from shared.errors import Transient
 from shared.failures import Failures
+from shared.feedback import COLLECTION as FEEDBACK
 from shared.firestore import document_id
 from shared.forgotten import COLLECTION as FORGOTTEN
 from shared.records import Records

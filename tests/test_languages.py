@@ -42,7 +42,7 @@ said = [
     progress(sent.question.language, "searching"),
     *contents_of(final_of(composed, sent, 24, None), sent.question),
     *contents_of(final_of(None, sent, 24, "help@corp.example"), sent.question),
-    *contents_of(apology(sent.question, (), None), sent.question),
+    *contents_of(apology(sent, None), sent.question),
 ]
 print(json.dumps([sent.question.language, [[one.text, one.cards] for one in said]]))
 """

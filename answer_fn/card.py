@@ -1,0 +1,137 @@
+"""The last message of an answer, fallback or apology: its words, the card with the sources, the buttons."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from answer_fn.compose import Source
+from answer_fn.sanitise import words
+from shared import buttons
+from shared.cards import LONGEST_QUERY, escaped, shortened
+from shared.chat_api import Card, Content, fits
+from shared.envelope import Question
+from shared.feedback import Verdict
+from shared.final import ANSWER, APOLOGY, again_of
+from shared.firestore import Fields
+from shared.texts import text
+
+CARD_ID = "answer"
+MOST_SOURCES = 6
+LONGEST_TITLE = 80
+LONGEST_LINK = 400
+LONGEST_QUOTE = 240
+#: What formats a passage in Markdown: a quote is shown without it.
+_MARKS = re.compile(r"(?m)^\s{0,3}#{1,6}\s+|[*`]+")
+
+
+def quote_of(passage: str) -> str:
+    """The beginning of a passage, in one line."""
+    return shortened(" ".join(_MARKS.sub("", passage).split()), LONGEST_QUOTE)
+
+
+def last_of(said: str, final: Fields, question: Question) -> Content:
+    """The message that ends with `said`, with as much of sources and buttons as there is room for."""
+    for content in _ever_less(said, final, question):
+        if _fits(content, final, question):
+            return content
+    return Content(said)
+
+
+def _ever_less(said: str, final: Fields, question: Question) -> Iterator[Content]:
+    """First the quotes are left out, then the sources, the last ones first."""
+    sources = [Source(**source) for source in final["sources"]][:MOST_SOURCES]
+    accessory = _accessory(final, question, None)
+    for count in range(len(sources), -1, -1):
+        bare = _as_text(said, sources[:count], question)
+        for quoted in (True, False):
+            sections = _sections(sources[:count], final, question, quoted=quoted)
+            cards: list[Card] = [{"card_id": CARD_ID, "card": {"sections": sections}}] if sections else []
+            yield Content(said, cards, bare, accessory)
+
+
+def _fits(content: Content, final: Fields, question: Question) -> bool:
+    """Whether Chat takes it, also when there are most buttons below it."""
+    largest = _accessory(final, question, "down")
+    return fits(Content(content.text, content.cards, content.bare, largest))
+
+
+def _accessory(final: Fields, question: Question, chosen: Verdict | None) -> list[Card]:
+    function, again = final.get("button"), again_of(final)
+    if function is None:
+        return []
+    if final["kind"] == ANSWER:
+        return buttons.ratings(function, question.language, question.id, again, chosen)
+    if again >= buttons.MOST_AGAIN:
+        return []
+    return [buttons.row(buttons.about(function, question.language, buttons.AGAIN, question.id, again))]
+
+
+def _sections(sources: list[Source], final: Fields, question: Question, *, quoted: bool) -> list[Card]:
+    language = question.language
+    rows = [_source(source, language) for source in sources]
+    quotes = [_quote(source) for source in sources if quoted and source.quote]
+    sections = []
+    if rows:
+        section: dict[str, Any] = {"header": text(language, "answer", "sources"), "widgets": rows + quotes}
+        if quotes:
+            section |= {"collapsible": True, "uncollapsible_widgets_count": len(rows)}
+        sections.append(section)
+    if below := _below(final, question):
+        sections.append({"widgets": below})
+    return sections
+
+
+def _below(final: Fields, question: Question) -> list[Card]:
+    """What was searched for, where it is not the question itself, and what can be done about it."""
+    function, again, language = final.get("button"), again_of(final), question.language
+    rewritten = final["search_query"] != question.text and final["kind"] != APOLOGY
+    widgets = []
+    if rewritten:
+        query = shortened(final["search_query"], LONGEST_QUERY)
+        widgets.append(_row("search", escaped(text(language, "answer", "searched_for", query=query))))
+    offered = []
+    if function and rewritten and again < buttons.MOST_AGAIN:
+        offered.append(buttons.about(function, language, buttons.LITERAL, question.id, again))
+    if function and final["kind"] == ANSWER:
+        offered.append(buttons.forget(function, language, question.conversation))
+    return [*widgets, buttons.row(*offered)] if offered else widgets
+
+
+def _as_text(said: str, sources: list[Source], question: Question) -> str:
+    """The answer with its sources behind it, for a Chat that does not take the card."""
+    if not sources:
+        return ""
+    listed = [f"**{text(question.language, 'answer', 'sources')}**"]
+    for source in sources:
+        line = f"\\[{source.number}\\] {words(shortened(source.title, LONGEST_TITLE), set())}"
+        listed.append(f"{line} {source.link}" if _is_shown(source.link) else line)
+    bare = "\n\n".join([said, "  \n".join(listed)])
+    return bare if fits(Content(bare)) else said
+
+
+def _source(source: Source, language: str) -> Card:
+    shown = _row("menu_book", f"[{source.number}] {escaped(shortened(source.title, LONGEST_TITLE))}")
+    if _is_shown(source.link):
+        shown["decorated_text"]["button"] = {
+            "text": text(language, "answer", "open"),
+            "on_click": {"open_link": {"url": source.link}},
+        }
+    return shown
+
+
+def _quote(source: Source) -> Card:
+    return {"text_paragraph": {"text": f"[{source.number}] <i>{escaped(source.quote)}</i>"}}
+
+
+def _is_shown(link: str | None) -> bool:
+    return link is not None and len(link) <= LONGEST_LINK
+
+
+def _row(icon: str, html: str) -> Card:
+    return {
+        "decorated_text": {
+            "start_icon": {"material_icon": {"name": icon}},
+            "text": html,
+            "wrap_text": True,
+        }
+    }

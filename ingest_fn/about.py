@@ -1,0 +1,47 @@
+"""What a button stands below: a final message, and the question that it answers."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from shared.chat_events import Clicked
+from shared.deadline import Deadline
+from shared.envelope import Question
+from shared.final import again_of, asked_in
+from shared.firestore import Fields
+from shared.forgotten import Forgotten
+from shared.records import Records
+
+
+class Services(Protocol):
+    """What finding it asks of the world."""
+
+    @property
+    def records(self) -> Records: ...
+    @property
+    def forgotten(self) -> Forgotten: ...
+
+
+@dataclass(frozen=True)
+class About:
+    """A question with its final message; `current`: the button stood below that one, not an earlier one."""
+
+    question: Question
+    final: Fields
+    current: bool
+
+
+def about(event: Clicked, services: Services, deadline: Deadline) -> About | None:
+    """What a button is about, as far as it is kept; None too for what is to be forgotten, or elsewhere.
+
+    Raises Transient or Permanent.
+    """
+    question_id, number = event.parameters.get("question", ""), event.parameters.get("again", "")
+    if not question_id.startswith(f"{event.place.space}/messages/"):
+        return None
+    settled = services.records.settled(question_id, deadline)
+    question = asked_in(settled.final) if settled else None
+    if settled is None or question is None or question.id != question_id:
+        return None
+    if services.forgotten.covers(question, deadline):
+        return None
+    return About(question, settled.final, current=number == str(again_of(settled.final)))

@@ -1,0 +1,120 @@
+"""A question is answered again, because whoever asked it wants to: "Not what I meant", and "Try again".
+
+The new answer takes the place of what the message says now. It has the next number (`again`), which derives
+from what the button stands below: a click that is sent twice, or made twice, leads to one answer.
+"""
+
+import contextvars
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import UTC, datetime
+from typing import Protocol
+
+from ingest_fn import about, publish
+from ingest_fn.incoming import Incoming
+from ingest_fn.notices import notice
+from ingest_fn.pace import Pace
+from shared import logs
+from shared.buttons import MOST_AGAIN
+from shared.cards import progress
+from shared.chat import Chat
+from shared.chat_events import Clicked
+from shared.conversations import Conversations
+from shared.deadline import Deadline
+from shared.envelope import Envelope, Question, Turn
+from shared.errors import in_one_line
+from shared.final import ANSWER, again_of
+from shared.progress import Progress
+
+#: Seconds for reading the history, and for showing that it was heard.
+WAIT_FOR_HISTORY = 4.0
+WAIT_FOR_CARD = 1.5
+
+
+class Services(about.Services, publish.Services, Protocol):
+    """What answering again asks of the world."""
+
+    @property
+    def chat(self) -> Chat: ...
+    @property
+    def conversations(self) -> Conversations: ...
+    @property
+    def pace(self) -> Pace: ...
+    @property
+    def progress(self) -> Progress: ...
+    @property
+    def background(self) -> ThreadPoolExecutor: ...
+
+
+def literally(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
+    """Search for the question's own words, not for what was made of them. Raises Transient or Permanent."""
+    _again(event, incoming, services, deadline, literal=True)
+
+
+def once_more(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
+    """Answer a question from its start that could not be answered. Raises Transient or Permanent."""
+    _again(event, incoming, services, deadline, literal=False)
+
+
+def _again(
+    event: Clicked, incoming: Incoming, services: Services, deadline: Deadline, *, literal: bool
+) -> None:
+    place, found = event.place, about.about(event, services, deadline)
+    if found is None:
+        notice(place, "old_button", services, deadline)
+    elif found.question.person != place.person:
+        notice(place, "not_yours", services, deadline)
+    elif not found.current or (found.final["kind"] == ANSWER and not literal):
+        logs.info("Answered again already")
+    elif again_of(found.final) >= MOST_AGAIN:
+        notice(place, "old_button", services, deadline)
+    elif not services.pace.allows(_named(found), deadline):
+        notice(place, "too_many", services, deadline, most=services.pace.most)
+    else:
+        _send(found, incoming, services, deadline, literal=literal or found.final.get("literal", False))
+
+
+def _named(found: about.About) -> Question:
+    """The question under a name of its own, so that every time it is asked counts."""
+    return found.question.model_copy(update={"id": f"{found.question.id}#{again_of(found.final) + 1}"})
+
+
+def _send(
+    found: about.About, incoming: Incoming, services: Services, deadline: Deadline, *, literal: bool
+) -> None:
+    started, question = time.monotonic(), found.question
+    envelope = Envelope(
+        trace=incoming.trace,
+        question=question,
+        history=_history(question, services, deadline),
+        again=again_of(found.final) + 1,
+        again_at=datetime.now(UTC),
+        literal=literal,
+        button=publish.button(incoming, services.settings),
+    )
+    with logs.context(question=question.id, trace=incoming.trace):
+        # Published first: from then on an answer comes, whatever becomes of this process.
+        publish.publish(envelope, incoming, started, services, deadline)
+        context = contextvars.copy_context()
+        card = services.background.submit(context.run, _show_progress, envelope, services, deadline)
+        wait([card], timeout=WAIT_FOR_CARD)
+
+
+def _history(question: Question, services: Services, deadline: Deadline) -> tuple[Turn, ...]:
+    try:
+        return services.conversations.history(question, deadline.within(WAIT_FOR_HISTORY))
+    except Exception as error:
+        logs.error("History cannot be read; going on without it", error=in_one_line(error))
+        return ()
+
+
+def _show_progress(envelope: Envelope, services: Services, deadline: Deadline) -> None:
+    question = envelope.question
+    if envelope.history and not envelope.literal:
+        card = progress(question.language, "understanding")
+    else:
+        card = progress(question.language, "searching", question.text)
+    try:
+        services.progress.show(question, card, deadline, again=envelope.again)
+    except Exception as error:
+        logs.warning("Progress was not shown", error=in_one_line(error))

@@ -1,0 +1,78 @@
+"""Clicks on our buttons.
+
+Anybody who may use the bot where an answer stands may rate it, and may have the thread forgotten, as all
+there may write `/forget`. To have a question answered again is for whoever asked it (`ingest_fn/again.py`).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from ingest_fn import again, rating
+from ingest_fn.confirm import CONFIRMED, confirmation
+from ingest_fn.forget import Forgetting
+from ingest_fn.incoming import Incoming
+from ingest_fn.notices import notice, replace, say
+from ingest_fn.publish import button
+from shared import buttons, logs
+from shared.chat import Content
+from shared.chat_events import Clicked
+from shared.deadline import Deadline
+from shared.texts import text
+
+
+class Services(again.Services, rating.Services, Protocol):
+    """What a click asks of the world."""
+
+    @property
+    def forgetting(self) -> Forgetting: ...
+
+
+Action = Callable[[Clicked, Incoming, Services, Deadline], None]
+
+
+def clicked(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
+    """Do what a button says. Raises Transient or Permanent."""
+    action = ACTIONS.get(event.action)
+    if action is None:
+        logs.warning("A button that nobody knows", action=event.action[:40])
+        notice(event.place, "old_button", services, deadline)
+        return
+    action(event, incoming, services, deadline)
+
+
+def _ask_to_forget(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
+    conversation = _conversation(event)
+    if conversation is None:
+        notice(event.place, "old_button", services, deadline)
+        return
+    calls = button(incoming, services.settings)
+    say(event.place, confirmation(event.place, conversation, calls), services, deadline)
+
+
+def _forget(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
+    place, conversation = event.place, _conversation(event)
+    if conversation is None:
+        notice(place, "old_button", services, deadline)
+        return
+    services.forgetting.conversation(place, conversation, deadline)
+    said = event.parameters.get("said", "")
+    if said.startswith(f"{place.space}/messages/"):
+        replace(place, said, Content(text(place.language, "notice", "forgotten")), services, deadline)
+    else:
+        notice(place, "forgotten", services, deadline)
+
+
+def _conversation(event: Clicked) -> str | None:
+    """The conversation that a button is about: of the space that it stands in, or none."""
+    space, conversation = event.place.space, event.parameters.get("conversation", "")
+    return conversation if conversation == space or conversation.startswith(f"{space}/threads/") else None
+
+
+#: What each button does, by the name of its action.
+ACTIONS: Mapping[str, Action] = {
+    buttons.RATE: rating.rate,
+    buttons.LITERAL: again.literally,
+    buttons.AGAIN: again.once_more,
+    buttons.FORGET: _ask_to_forget,
+    CONFIRMED: _forget,
+}

@@ -1,0 +1,49 @@
+"""Ratings of answers: the thumbs below them, and why an answer was of no help."""
+
+from typing import Protocol
+
+from ingest_fn import about
+from ingest_fn.incoming import Incoming
+from ingest_fn.notices import notice
+from shared import logs
+from shared.buttons import ratings
+from shared.chat import Chat
+from shared.chat_events import Clicked
+from shared.deadline import Deadline
+from shared.errors import in_one_line
+from shared.feedback import REASONS, VERDICTS, Feedback
+from shared.final import again_of
+
+#: Seconds for showing a rating below the answer, its turn in the space included.
+WAIT_FOR_THANKS = 10.0
+
+
+class Services(about.Services, Protocol):
+    """What rating asks of the world."""
+
+    @property
+    def chat(self) -> Chat: ...
+    @property
+    def feedback(self) -> Feedback: ...
+
+
+def rate(event: Clicked, _incoming: Incoming, services: Services, deadline: Deadline) -> None:
+    """Keep what somebody thinks of an answer, and show that it was heard. Raises Transient or Permanent."""
+    found = about.about(event, services, deadline)
+    verdict = next((each for each in VERDICTS if each == event.parameters.get("verdict")), None)
+    if found is None or verdict is None or not found.current:
+        notice(event.place, "old_button", services, deadline)
+        return
+    reason = next((each for each in REASONS if each == event.parameters.get("reason")), None)
+    if not services.feedback.keep(found.question, found.final, event.place, verdict, reason, deadline):
+        logs.info("Rated differently since")
+        return
+    logs.info("Rated", question=found.question.id, verdict=verdict, reason=reason)
+    function, question, again = found.final.get("button"), found.question, again_of(found.final)
+    if function is None:
+        return
+    shown = ratings(function, question.language, question.id, again, verdict, ask=reason is None)
+    try:
+        services.chat.put_accessory(event.message, shown, deadline.within(WAIT_FOR_THANKS))
+    except Exception as error:
+        logs.warning("The rating is kept, but not shown", error=in_one_line(error))

@@ -1,0 +1,71 @@
+"""What a question's message says at last, as its record holds it (`shared/records.py`).
+
+kind (answer, fallback, apology), answered, text, more (the texts of further messages), plain (without the
+hint), search_query, sources (id, number, title, link, and the quoted passage). Of later versions, so they may
+be missing: asked (the question), since (when somebody began to wait for it), again (the how-many-th answer it
+is), literal (whether the question's own words were searched for), button (what a click calls; None: there are
+no clicks), and model.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, TypeGuard
+
+from pydantic import ValidationError
+
+from shared.envelope import Envelope, Question
+from shared.firestore import Fields
+
+APOLOGY, FALLBACK, ANSWER = "apology", "fallback", "answer"
+_FINAL = {"kind": str, "answered": bool, "text": str, "plain": str, "search_query": str, "sources": list}
+_SOURCE = {"id", "number", "title", "link"}
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+#: What may be missing, and what it is otherwise.
+_LATER: dict[str, Callable[[Any], bool]] = {
+    "more": lambda value: isinstance(value, list) and all(isinstance(text, str) for text in value),
+    "asked": lambda value: isinstance(value, dict),
+    "since": lambda value: isinstance(value, datetime),
+    "again": _is_count,
+    "literal": lambda value: isinstance(value, bool),
+    "button": lambda value: value is None or isinstance(value, str),
+    "model": lambda value: value is None or isinstance(value, str),
+}
+
+
+def is_final(value: Any) -> TypeGuard[Fields]:
+    """Whether a record's `final` is of this version's shape; another one counts as none."""
+    return (
+        isinstance(value, dict)
+        and all(isinstance(value.get(name), kind) for name, kind in _FINAL.items())
+        and all(fits(value[name]) for name, fits in _LATER.items() if name in value)
+        and all(isinstance(each, dict) and each.keys() - {"quote"} == _SOURCE for each in value["sources"])
+    )
+
+
+def again_of(final: Fields) -> int:
+    """The how-many-th answer it is; 0 is the first one."""
+    return int(final.get("again", 0))
+
+
+def asked_in(final: Fields) -> Question | None:
+    """The question that it answers, as far as it is noted."""
+    try:
+        return Question.model_validate(final.get("asked"))
+    except ValidationError:
+        return None
+
+
+def origin(envelope: Envelope) -> Fields:
+    """What a final message keeps of the envelope that led to it."""
+    return {
+        "asked": envelope.question.model_dump(mode="json"),
+        "since": envelope.since,
+        "again": envelope.again,
+        "literal": envelope.literal,
+        "button": envelope.button,
+    }
