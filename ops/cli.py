@@ -19,6 +19,8 @@ from ops.commands.dead_replay import dead_replay
 from ops.commands.dead_restore import dead_restore
 from ops.commands.dead_show import dead_show
 from ops.commands.dead_watch import dead_watch
+from ops.commands.feedback_export import feedback_export
+from ops.commands.feedback_list import feedback_list
 from ops.commands.knowledge_create import knowledge_create
 from ops.commands.knowledge_import import knowledge_import
 from ops.commands.knowledge_list import knowledge_list
@@ -59,6 +61,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 for name, command in COMMANDS.items():
     dead.command(name)(command)
+feedback = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What people think of answers.")
+app.add_typer(feedback, name="feedback")
+feedback.command("list")(feedback_list)
+feedback.command("export")(feedback_export)
 knowledge = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The corpus that is searched: make, fill and list it."
 )

@@ -146,7 +146,7 @@ locals {
 
   # Every collection that has documents which expire: Firestore deletes them by this field.
   expiry_field         = "expired_at"
-  expiring_collections = ["chat_threads", "questions", "failures", "dead_letters", "forgotten", "space_slots", "askers"]
+  expiring_collections = ["chat_threads", "questions", "failures", "dead_letters", "feedback", "forgotten", "space_slots", "askers"]
 
   # What each function is told. THREADS is functions-framework's: as many as Cloud Run sends at once.
   environments = {

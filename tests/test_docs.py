@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from local.pipeline import DEAD_LETTERS, STEPS
-from shared import cases, conversations, failures, records
+from shared import cases, conversations, failures, feedback, records
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -29,7 +29,7 @@ def test_the_table_of_topics_is_the_pipeline() -> None:
 def test_the_collections_are_named_as_they_are() -> None:
     page = _read("docs/messages.md")
 
-    for module in (conversations, records, failures, cases):
+    for module in (conversations, records, failures, cases, feedback):
         assert f"| `{module.COLLECTION}` |" in page
 
 
