@@ -1,14 +1,11 @@
 """The way a question took before it died: when each step passed it on, and when it failed."""
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from ops.case import Case
-from shared.cloudevent import WAY
-
-_PASSED_ON = re.compile(r"([a-z]+)@(\d{1,10})\+(\d{1,6}\.\d)")
+from shared.cloudevent import PASSED_ON, WAY
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class Stop:
 def way_of(case: Case, failures: list[dict[str, Any]]) -> list[Stop]:
     """The stops in order of time."""
     stops = [Stop(case.asked_at, "Chat", "was asked")] if case.asked_at else []
-    for step, started, seconds in _PASSED_ON.findall(case.attributes.get(WAY, "")):
+    for step, started, seconds in PASSED_ON.findall(case.attributes.get(WAY, "")):
         passed_on = datetime.fromtimestamp(int(started) + float(seconds), UTC)
         # Steps name whole seconds, in order: a quick one must not seem to be before the one that led to it.
         at = max([passed_on, *(stop.at for stop in stops)])

@@ -17,6 +17,7 @@ from shared.gemini import generate
 from shared.language import of_text
 from shared.outbox import Outbox
 from shared.progress import Progress
+from shared.step import Times
 
 #: Seconds for one attempt, and for all of them: without a rewrite the question is still searched for.
 TIMEOUT = 8.0
@@ -49,12 +50,12 @@ def reformulate(envelope: Envelope, services: Services, deadline: Deadline) -> E
     return envelope.model_copy(update={"search_query": query})
 
 
-def show_query(envelope: Envelope, services: Services, deadline: Deadline) -> None:
+def show_query(envelope: Envelope, services: Services, deadline: Deadline, times: Times) -> None:
     """Show in the progress card what is searched for; the question's own words are there from the start."""
     question = envelope.question
     if not envelope.history or envelope.literal:
         return
-    card = progress(question.language, "searching", envelope.search_query)
+    card = progress(question.language, "searching", envelope.search_query, seconds=times)
     services.progress.show(question, card, deadline, again=envelope.again)
 
 

@@ -3,14 +3,14 @@
 import functions_framework
 from flask import Request
 
-from retrieve_fn.retrieve import retrieve
+from retrieve_fn.retrieve import retrieve, show_writing
 from retrieve_fn.services import open_services
 from retrieve_fn.settings import Settings
 from shared.settings import read
 from shared.step import serve
 
 SETTINGS = read(Settings)
-STEP = serve("retrieve", "searching", SETTINGS, open_services, retrieve)
+STEP = serve("retrieve", "searching", SETTINGS, open_services, retrieve, show_writing)
 
 
 @functions_framework.http

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +14,7 @@ from google.cloud.aiplatform_v1.types import (
 )
 
 from shared import logs
+from shared.cards import progress
 from shared.deadline import Deadline
 from shared.envelope import Context, Envelope
 from shared.errors import Permanent
@@ -21,6 +22,7 @@ from shared.failures import Failures
 from shared.outbox import Outbox
 from shared.progress import Progress
 from shared.retry import call
+from shared.step import Times
 
 #: Seconds for one attempt; RAG Engine answers within about a second.
 TIMEOUT = 10.0
@@ -30,12 +32,20 @@ FARTHEST = 1e9
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is searched and how: a RAG corpus, how many passages, and from which distance on none."""
+    """What is searched and how: a RAG corpus, how many passages, and from which distance on none.
+
+    `by_space` are the corpora of spaces that have another one.
+    """
 
     name: str
     top_k: int
     distance_threshold: float | None
     links: Mapping[str, str]
+    by_space: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, space: str) -> str:
+        """The corpus that is searched for a question of a space."""
+        return self.by_space.get(space, self.name)
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,7 @@ def retrieve(envelope: Envelope, services: Services, deadline: Deadline) -> Enve
     """Add the contexts, nearest first; none is a result too. Raises Permanent or Transient."""
     if envelope.search_query is None:
         raise Permanent("envelope_incomplete", "no search_query")
-    request = _request(services.corpus, envelope.search_query)
+    request = _request(services.corpus, envelope.question.space, envelope.search_query)
     response = call(
         lambda timeout: services.rag.retrieve_contexts(request=request, retry=None, timeout=timeout),
         service="rag",
@@ -65,15 +75,23 @@ def retrieve(envelope: Envelope, services: Services, deadline: Deadline) -> Enve
     return envelope.model_copy(update={"contexts": contexts})
 
 
-def _request(corpus: Corpus, query: str) -> RetrieveContextsRequest:
+def show_writing(envelope: Envelope, services: Services, deadline: Deadline, times: Times) -> None:
+    """Show in the progress card that the answer is being written, which takes longest."""
+    question = envelope.question
+    card = progress(question.language, "writing", envelope.search_query, seconds=times)
+    services.progress.show(question, card, deadline, again=envelope.again)
+
+
+def _request(corpus: Corpus, space: str, query: str) -> RetrieveContextsRequest:
+    name = corpus.of(space)
     retrieval = RagRetrievalConfig(top_k=corpus.top_k)
     if corpus.distance_threshold is not None:
         retrieval.filter = RagRetrievalConfig.Filter(vector_distance_threshold=corpus.distance_threshold)
     store = RetrieveContextsRequest.VertexRagStore(
-        rag_resources=[RetrieveContextsRequest.VertexRagStore.RagResource(rag_corpus=corpus.name)]
+        rag_resources=[RetrieveContextsRequest.VertexRagStore.RagResource(rag_corpus=name)]
     )
     return RetrieveContextsRequest(
-        parent="/".join(corpus.name.split("/")[:4]),
+        parent="/".join(name.split("/")[:4]),
         vertex_rag_store=store,
         query=RagQuery(text=query, rag_retrieval_config=retrieval),
     )

@@ -25,5 +25,6 @@ def open_services(settings: Settings) -> Services:
             top_k=settings.rag_top_k,
             distance_threshold=settings.rag_distance_threshold,
             links=settings.source_links,
+            by_space=settings.space_corpora,
         ),
     )

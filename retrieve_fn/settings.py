@@ -2,15 +2,18 @@
 
 from typing import Annotated
 
-from pydantic import Field, Json
+from pydantic import Field, Json, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from shared.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 _CORPUS = r"^projects/[\w.:-]+/locations/[\w-]+/ragCorpora/[\w-]+$"
 _LINK = r"^https?://"
+_SPACE = r"^spaces/[A-Za-z0-9_-]+$"
 
 Link = Annotated[str, Field(pattern=_LINK)]
+Space = Annotated[str, Field(pattern=_SPACE)]
+CorpusName = Annotated[str, Field(pattern=_CORPUS)]
 
 
 class Settings(CommonSettings):
@@ -20,6 +23,12 @@ class Settings(CommonSettings):
     history_hours: Hours = Field(default=24, description="How long a question's record is kept")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     rag_corpus: str = Field(pattern=_CORPUS, description="projects/P/locations/L/ragCorpora/C")
+    space_corpora: Annotated[Json[dict[Space, CorpusName]], NoDecode] = Field(
+        default_factory=dict,
+        validate_default=False,
+        description="JSON object: space → the corpus that is searched there in place of RAG_CORPUS; all are "
+        "of its project and location",
+    )
     rag_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for RAG Engine")
     rag_top_k: int = Field(default=6, ge=1, le=50, description="How many passages are fetched")
     rag_distance_threshold: float | None = Field(
@@ -31,6 +40,14 @@ class Settings(CommonSettings):
         description='JSON object: prefix of a source\'s URI → prefix of its link, {"gs://kb/": "https://…/"}',
     )
     step_seconds: float = Field(default=45, ge=20, lt=600, description="Deadline of the step, in seconds")
+
+    @field_validator("space_corpora")
+    @classmethod
+    def _of_one_place(cls, corpora: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        place = str(info.data.get("rag_corpus", "")).rpartition("/ragCorpora/")[0]
+        if place and any(name.rpartition("/ragCorpora/")[0] != place for name in corpora.values()):
+            raise ValueError(f"every corpus must be in {place}, as RAG_CORPUS is")
+        return corpora
 
     @property
     def rag_location(self) -> str:

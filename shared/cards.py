@@ -1,5 +1,6 @@
-"""The progress card: three steps, each done, running or waiting."""
+"""The progress card: three steps, each done, running or waiting, and how long those that are done took."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from shared.chat import PROGRESS_CARD
@@ -17,17 +18,36 @@ STAGES: tuple[Stage, ...] = ("understanding", "searching", "writing")
 _ICONS = {"done": "check_circle", "running": "progress_activity", "waiting": "radio_button_unchecked"}
 
 
+#: The steps that a stage consists of.
+_STEPS: Mapping[Stage, tuple[str, ...]] = {
+    "understanding": ("ingest", "reformulate"),
+    "searching": ("retrieve",),
+    "writing": ("answer",),
+}
+
+
 def progress(
-    language: Language, running: Stage, search_query: str | None = None, note: Note | None = None
+    language: Language,
+    running: Stage,
+    search_query: str | None = None,
+    note: Note | None = None,
+    seconds: Mapping[str, float] | None = None,
 ) -> Content:
     """The card while one stage is running; with the query as soon as it is known, and a note if need be.
+
+    `seconds` is how long each step took that is done, as far as that is known.
 
     What is under way is said in the message's text: unlike the fallback text of a card, which notifications
     show, it gives way to the answer (an update has no mask for the other).
     """
     current = STAGES.index(running)
+
+    def took(stage: Stage) -> float | None:
+        known = [(seconds or {})[step] for step in _STEPS[stage] if step in (seconds or {})]
+        return sum(known) if known and STAGES.index(stage) < current else None
+
     rows = [
-        _row(language, _label(language, stage, search_query), _state(position, current))
+        _row(language, _label(language, stage, search_query), _state(position, current), took(stage))
         for position, stage in enumerate(STAGES)
     ]
     if note:
@@ -58,9 +78,12 @@ def shortened(plain: str, most: int) -> str:
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
 
 
-def _row(language: Language, label: str, state: State) -> Card:
+def _row(language: Language, label: str, state: State, took: float | None) -> Card:
     icon = {
         "material_icon": {"name": _ICONS[state], "fill": state == "done"},
         "alt_text": text(language, "progress", state),
     }
-    return {"decorated_text": {"start_icon": icon, "text": escaped(label), "wrap_text": True}}
+    row: Card = {"start_icon": icon, "text": escaped(label), "wrap_text": True}
+    if took is not None:
+        row["bottom_label"] = text(language, "progress", "seconds", seconds=f"{took:.1f}")
+    return {"decorated_text": row}

@@ -25,6 +25,8 @@ LONGEST_NAME = 128
 #: How often, and in which operation, an operator has replayed what led to a message; "way": see way_of().
 REPLAY_COUNT, REPLAY_NAME, WAY = "replay-count", "replay-name", "way"
 _NEEDED = {"ce-id", "ce-source", "ce-specversion", "ce-time", "ce-type", "content-type", "traceparent"}
+#: A part of the way: the step, when it began (Unix time), and how long it took (seconds).
+PASSED_ON = re.compile(r"([a-z]+)@(\d{1,10})\+(\d{1,6}\.\d)")
 #: What of a request's headers belongs to the message and must survive a dead letter and its replay.
 _OF_THE_MESSAGE = re.compile(r"(ce|replay|dead-letter)-[a-z0-9-]+|content-type|traceparent|way")
 
@@ -58,6 +60,11 @@ def passed_on(attributes: Mapping[str, str], step: str, seconds: float) -> dict[
     here = f"{step}@{time.time() - seconds:.0f}+{seconds:.1f}"
     way = " ".join(part for part in (attributes.get(WAY), here) if part)
     return {**replay, WAY: way[-_LONGEST_VALUE:]}
+
+
+def seconds_of(attributes: Mapping[str, str]) -> dict[str, float]:
+    """How long each step on a message's way took, in seconds."""
+    return {step: float(seconds) for step, _, seconds in PASSED_ON.findall(attributes.get(WAY, ""))}
 
 
 def message(

@@ -15,7 +15,15 @@ from typing import Generic, Protocol, TypeVar
 
 from shared import logs
 from shared.cards import Note, Stage, progress
-from shared.cloudevent import Message, data_of, is_whole, message, passed_on, received_attributes
+from shared.cloudevent import (
+    Message,
+    data_of,
+    is_whole,
+    message,
+    passed_on,
+    received_attributes,
+    seconds_of,
+)
 from shared.dead_letters import DeadLetter
 from shared.deadline import Deadline
 from shared.envelope import Envelope
@@ -44,6 +52,8 @@ class Services(Protocol):
     def progress(self) -> Progress: ...
 
 
+#: How long each step so far took, in seconds, by its name.
+Times = Mapping[str, float]
 W = TypeVar("W", bound=Services)
 C = TypeVar("C", bound=CommonSettings)
 
@@ -54,7 +64,7 @@ class Step(Generic[W]):
 
     `work` returns the envelope for the next step, or None at the end of the pipeline. `afterwards` is for
     what may fail and must not delay the next step, such as progress: it runs between publishing and
-    acknowledging, and only logs its failures.
+    acknowledging, is told how long the steps took, and only logs its failures.
     """
 
     name: str
@@ -64,7 +74,7 @@ class Step(Generic[W]):
     work: Callable[[Envelope, W, Deadline], Envelope | None]
     dead_letter_topic: str
     publishes_to: str | None = None
-    afterwards: Callable[[Envelope, W, Deadline], None] | None = None
+    afterwards: Callable[[Envelope, W, Deadline, Times], None] | None = None
     slow_after: float = SLOW_AFTER
 
     def __post_init__(self) -> None:
@@ -95,19 +105,20 @@ class Step(Generic[W]):
     def _run(
         self, envelope: Envelope, headers: Mapping[str, str], body: bytes, deadline: Deadline
     ) -> tuple[str, int]:
-        started = time.monotonic()
+        started, attributes = time.monotonic(), received_attributes(headers)
+        inherited: Mapping[str, str] = {}
         try:
             services = self._services
             work_deadline = deadline.within(self.seconds - RESERVE)
-            with self._saying_when_slow(envelope, deadline):
+            with self._saying_when_slow(envelope, seconds_of(attributes), deadline):
                 result = self.work(envelope, services, work_deadline)
             if result is not None:
-                inherited = passed_on(received_attributes(headers), self.name, time.monotonic() - started)
+                inherited = passed_on(attributes, self.name, time.monotonic() - started)
                 self._pass_on(result, inherited, services, deadline)
         except Exception as error:  # the framework would answer 500 and print what the error says
             return self._fail(envelope, headers, body, error, deadline)
         if result is not None:
-            self._try_afterwards(result, services, work_deadline)
+            self._try_afterwards(result, services, work_deadline, seconds_of(inherited))
         logs.info("Step done", seconds=round(time.monotonic() - started, 3))
         return ACKNOWLEDGED
 
@@ -125,11 +136,11 @@ class Step(Generic[W]):
         )
         services.outbox.send(self.publishes_to, follow_up, deadline)
 
-    def _try_afterwards(self, envelope: Envelope, services: W, deadline: Deadline) -> None:
+    def _try_afterwards(self, envelope: Envelope, services: W, deadline: Deadline, times: Times) -> None:
         if self.afterwards is None:
             return
         try:
-            self.afterwards(envelope, services, deadline)
+            self.afterwards(envelope, services, deadline, times)
         except Exception as error:
             logs.warning("Progress was not shown", error=in_one_line(error))
 
@@ -148,7 +159,7 @@ class Step(Generic[W]):
         if isinstance(trouble, Permanent):
             return self._park(headers, body, trouble, deadline)
         if times == 1:  # said once; every further attempt would only write the same again
-            self._show(envelope, "trying_again", deadline)
+            self._show(envelope, "trying_again", seconds_of(received_attributes(headers)), deadline)
         return AGAIN
 
     def _note_failure(
@@ -162,9 +173,9 @@ class Step(Generic[W]):
             return 0
 
     @contextmanager
-    def _saying_when_slow(self, envelope: Envelope, deadline: Deadline) -> Iterator[None]:
+    def _saying_when_slow(self, envelope: Envelope, times: Times, deadline: Deadline) -> Iterator[None]:
         context = contextvars.copy_context()  # the timer's thread logs with the question's id, too
-        say = (self._show, envelope, "still_working", deadline)
+        say = (self._show, envelope, "still_working", times, deadline)
         timer = threading.Timer(self.slow_after, context.run, say)
         timer.daemon = True
         timer.start()
@@ -173,10 +184,10 @@ class Step(Generic[W]):
         finally:
             timer.cancel()
 
-    def _show(self, envelope: Envelope, note: Note, deadline: Deadline) -> None:
+    def _show(self, envelope: Envelope, note: Note, times: Times, deadline: Deadline) -> None:
         """Say in the question's message how it goes. Never fails: nothing depends on it."""
         try:
-            card = progress(envelope.question.language, self.stage, envelope.search_query, note)
+            card = progress(envelope.question.language, self.stage, envelope.search_query, note, times)
             self._services.progress.show(envelope.question, card, deadline, again=envelope.again)
         except Exception as error:
             logs.warning("Progress was not shown", error=in_one_line(error))
@@ -204,7 +215,7 @@ def serve(
     settings: C,
     open_services: Callable[[C], W],
     work: Callable[[Envelope, W, Deadline], Envelope | None],
-    afterwards: Callable[[Envelope, W, Deadline], None] | None = None,
+    afterwards: Callable[[Envelope, W, Deadline, Times], None] | None = None,
 ) -> Step[W]:
     """The step of a function's `main.py`, set up by its settings; the clients are made on first use."""
     logs.set_up(settings.google_cloud_project, content=settings.log_content)

@@ -83,9 +83,10 @@ locals {
       rag          = true
       environment = merge(
         {
-          RAG_CORPUS   = local.rag_corpus
-          RAG_TOP_K    = tostring(var.rag_top_k)
-          SOURCE_LINKS = jsonencode(var.source_links)
+          RAG_CORPUS    = local.rag_corpus
+          SPACE_CORPORA = jsonencode(var.space_corpora)
+          RAG_TOP_K     = tostring(var.rag_top_k)
+          SOURCE_LINKS  = jsonencode(var.source_links)
         },
         var.rag_distance_threshold == null ? {} : { RAG_DISTANCE_THRESHOLD = tostring(var.rag_distance_threshold) },
       )

@@ -77,6 +77,22 @@ variable "rag_corpus" {
   }
 }
 
+variable "space_corpora" {
+  description = "Spaces that have a corpus of their own: { \"spaces/AAAA\" = \"projects/P/locations/L/ragCorpora/C\" }. Everywhere else rag_corpus is searched, whose project and region all of them share."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for space in keys(var.space_corpora) : can(regex("^spaces/[A-Za-z0-9_-]+$", space))])
+    error_message = "A space in space_corpora is spaces/AAAA, as in the address of the space."
+  }
+
+  validation {
+    condition     = alltrue([for corpus in values(var.space_corpora) : try(split("/ragCorpora/", corpus)[0] == split("/ragCorpora/", var.rag_corpus)[0] && can(regex("/ragCorpora/[0-9A-Za-z_-]+$", corpus)), false)])
+    error_message = "Every corpus in space_corpora must be a whole name, of the project and the region of rag_corpus, which must be set, too."
+  }
+}
+
 # --- Google Chat
 
 variable "chat_connection" {

@@ -7,9 +7,11 @@ import pytest
 
 from local.places import Places
 from shared import clients
+from shared.buttons import ratings
 from shared.cards import progress
 from shared.chat import Chat, Content, message_id, open_chat
 from shared.chat_api import fits
+from shared.cloudevent import seconds_of
 from shared.deadline import Deadline
 from shared.envelope import Question
 from shared.errors import Permanent, Transient
@@ -278,6 +280,19 @@ def test_japanese_counts_six_bytes_a_character() -> None:
     assert not fits(Content("x" * 4_001))
 
 
+def test_where_the_card_is_refused_the_words_go_out_without_buttons(
+    chat: Chat, asked: Question, small_cloud: SmallCloud
+) -> None:
+    thumbs = ratings("threadwise", "en", asked.id, 0)
+    chat.put_final(asked, Content("Fine.", [], "", thumbs), Deadline(20))
+    chat.put_final(asked, Content("Words.", [BAD_CARD], "", thumbs), Deadline(20))
+
+    name = f"{asked.space}/messages/{message_id(asked.id)}"
+    said = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json()
+    assert said["text"] == "Words."
+    assert not said.get("accessoryWidgets")
+
+
 def test_what_chat_refuses_in_every_form_is_permanent(chat: Chat, asked: Question) -> None:
     with pytest.raises(Permanent, match="chat_refused"):
         chat.put_final(asked, Content(" ", [BAD_CARD]), Deadline(20))
@@ -293,3 +308,13 @@ def test_the_card_shows_the_query_and_what_runs(small_cloud: SmallCloud) -> None
         "radio_button_unchecked",
     ]
     assert rows[1]["text"] == "検索中：&lt;b&gt;VPN&lt;/b&gt;の設定"
+
+
+def test_the_card_tells_how_long_the_steps_took_that_are_done() -> None:
+    way = {"way": "ingest@1764500581+0.2 reformulate@1764500582+1.1 retrieve@1764500583+0.9"}
+    cards = progress("en", "writing", "VPN", seconds=seconds_of(way)).cards
+    rows = [widget["decorated_text"] for widget in cards[0]["card"]["sections"][0]["widgets"]]
+
+    assert [row.get("bottom_label") for row in rows] == ["1.3 s", "0.9 s", None]
+    [running] = progress("en", "searching", "VPN", seconds=seconds_of(way)).cards
+    assert "0.9 s" not in str(running)

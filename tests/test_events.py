@@ -34,6 +34,11 @@ MEANING: dict[str, type] = {
     "attachment-alone": Mentioned,
     "attachment-with-words": Asked,
     "clicked": Clicked,
+    "clicked-forget": Clicked,
+    "clicked-not-meant": Clicked,
+    "clicked-reason": Clicked,
+    "clicked-thumb": Clicked,
+    "clicked-try-again": Clicked,
     "mention-alone": Mentioned,
     "message-action": Commanded,
     "message-in-dm": Asked,
@@ -73,6 +78,25 @@ def test_every_golden_event_is_what_it_is_in_either_format(name: str) -> None:
     event = understood(golden(name))
 
     assert type(event) is MEANING[name.removeprefix("classic-").removeprefix("add-on-")]
+
+
+@pytest.mark.parametrize(
+    "name, action, others",
+    [
+        ("thumb", "rate", {"verdict": "up"}),
+        ("reason", "rate", {"verdict": "down", "reason": "outdated"}),
+        ("not-meant", "literal", {}),
+        ("try-again", "again", {}),
+    ],
+)
+def test_a_click_on_a_button_tells_what_it_is_about_in_either_format(
+    shape: str, name: str, action: str, others: dict[str, str]
+) -> None:
+    clicked = understood(golden(f"{shape}-clicked-{name}"))
+
+    about = {"question": "spaces/AAAA/messages/TTTT.TTTT", "again": "0"}
+    assert (clicked.action, clicked.parameters) == (action, {**about, **others})
+    assert clicked.message == "spaces/AAAA/messages/TTTT.M2"
 
 
 def test_a_mention_in_a_space_is_a_question_without_the_mention(shape: str) -> None:

@@ -49,6 +49,12 @@ SAID = {
         for name, said in {
             "attachment-alone": sentence("files_alone"),
             "clicked": sentence("old_button", "ja"),
+            "clicked-forget": text("ja", "forget", "thread"),
+            # What they are about is not kept any more.
+            "clicked-not-meant": sentence("old_button", "ja"),
+            "clicked-reason": sentence("old_button", "ja"),
+            "clicked-thumb": sentence("old_button", "ja"),
+            "clicked-try-again": sentence("old_button", "ja"),
             "mention-alone": MENTION["ja"],
             "message-action": sentence("unknown_command"),
             "quick-forget": text("en", "forget", "thread"),

@@ -20,6 +20,7 @@ from shared.envelope import Envelope, Language
 from tests.conftest import SmallCloud
 from tests.factories import envelope, question, turn
 
+TIMES = {"ingest": 0.4, "reformulate": 1.0}
 VPN = (
     turn("user", "How do I configure the VPN on Windows?"),
     turn("assistant", "Install the StarGate client for the VPN and sign in [1]."),
@@ -168,9 +169,10 @@ def test_the_query_is_shown_in_the_card(services: Services, small_cloud: SmallCl
     sent = asking("And on a Mac?", history=VPN)
     chat.post_progress(sent.question, progress("en", "understanding"), Deadline(5))
 
-    show_query(sent.model_copy(update={"search_query": "VPN on a Mac"}), services, Deadline(5))
+    show_query(sent.model_copy(update={"search_query": "VPN on a Mac"}), services, Deadline(5), TIMES)
 
     assert "VPN on a Mac" in shown(sent, small_cloud)
+    assert "1.4 s" in shown(sent, small_cloud)
 
 
 def shown(sent: Envelope, small_cloud: SmallCloud) -> str:

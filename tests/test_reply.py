@@ -8,6 +8,7 @@ import pytest
 from answer_fn.blocks import parse
 from answer_fn.compose import Composed, Source
 from answer_fn.reply import contents_of, final_of
+from shared.buttons import ratings
 from shared.chat_api import Content, fits
 from shared.texts import text
 from tests.factories import envelope, question
@@ -82,6 +83,62 @@ def test_the_hint_and_the_sources_are_under_the_last_part() -> None:
 
     assert text("en", "answer", "hint", hours="24") in last.text
     assert [bool(part.cards) for part in [*before, last]] == [False, False, False, True]
+
+
+def widgets_of(content: Content, section: int = 0) -> list[dict[str, Any]]:
+    return list(content.cards[0]["card"]["sections"][section]["widgets"])
+
+
+def test_what_the_sources_say_is_quoted_below_their_titles_and_folded_away() -> None:
+    passage = "# VPN\n\n1. **Install** the `client`, then <users/all>\n" + "and so on " * 50
+    sources = (Source("c1", 1, "VPN", None, passage), Source("c2", 2, "MFA", None))
+    sent = envelope()
+
+    [content] = contents_of(final_of(Composed(ANSWER.blocks, sources), sent, 24, None), sent.question)
+
+    section = content.cards[0]["card"]["sections"][0]
+    assert (section["collapsible"], section["uncollapsible_widgets_count"]) == (True, 2)
+    *_, quote = widgets_of(content)
+    said = quote["text_paragraph"]["text"]
+    assert said.startswith("[1] <i>VPN 1. Install the client, then &lt;users/all&gt; and so on")
+    assert len(said) < 300
+    assert fits(content)
+
+
+def test_without_quotes_nothing_is_folded_away() -> None:
+    sent = envelope()
+
+    [content] = contents_of(final_of(ANSWER, sent, 24, None), sent.question)
+
+    assert "collapsible" not in content.cards[0]["card"]["sections"][0]
+
+
+@pytest.mark.parametrize("kind", ["answer", "fallback", "apology"])
+def test_the_longest_of_everything_fits_with_its_buttons(kind: str) -> None:
+    """Also after a thumb down, when most buttons are below it."""
+    name = f"spaces/{'s' * 190}/messages/{'m' * 200}"
+    asked = question(id=name, space=f"spaces/{'s' * 190}", language="ja", text="漢" * 300)
+    sent = envelope(question=asked, search_query="漢" * 900, button="https://example.com/" + "x" * 200)
+    sources = [Source(f"c{n}", n, "漢" * 200, f"https://kb/{'x' * 390}", "漢字" * 300) for n in range(1, 9)]
+    blocks = parse("漢字" * 1_900).blocks(set(), lambda group: f" [{group}]")
+    composed = Composed(blocks, tuple(sources)) if kind == "answer" else None
+    final = {**final_of(composed, sent, 24, "漢" * 300), "kind": kind}
+
+    *_, last = contents_of(final, asked)
+
+    assert last.accessory
+    largest = ratings(sent.button or "", "ja", asked.id, 0, "down")
+    assert fits(Content(last.text, last.cards, last.bare, largest))
+
+
+def test_a_question_that_was_searched_for_otherwise_says_so_also_where_nothing_was_found() -> None:
+    sent = envelope(search_query="VPN on a Mac", button="threadwise")
+
+    [content] = contents_of(final_of(None, sent, 24, None), sent.question)
+
+    searched, offered = widgets_of(content)
+    assert "I searched for: VPN on a Mac" in searched["decorated_text"]["text"]
+    assert offered["button_list"]["buttons"][0]["text"] == text("en", "button", "literal")
 
 
 def test_without_its_card_an_answer_lists_its_sources_in_the_text() -> None:

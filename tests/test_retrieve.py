@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from local.places import CORPUS, HOST
 from retrieve_fn.retrieve import Services, link, retrieve
@@ -12,7 +13,7 @@ from shared.deadline import Deadline
 from shared.envelope import Context, Envelope
 from shared.errors import Permanent, Transient
 from tests.conftest import SmallCloud
-from tests.factories import envelope
+from tests.factories import envelope, question
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,31 @@ def test_a_japanese_question_finds_a_japanese_article(services: Services) -> Non
 
 def test_nothing_found_is_a_result(services: Services) -> None:
     assert search("xyzzy plugh", services) == ()
+
+
+def test_a_space_may_have_a_corpus_of_its_own(settings: Any) -> None:
+    elsewhere = CORPUS.replace("ragCorpora/local", "ragCorpora/elsewhere")
+    sales = f'{{"spaces/AAAAsalestyo": "{elsewhere}"}}'
+    divided = open_services(settings(space_corpora=sales))
+
+    assert search("VPN", divided)
+    there = envelope(search_query="VPN", question=question(space="spaces/AAAAsalestyo", thread=None))
+    with pytest.raises(Permanent, match="rag_refused"):  # there is no such corpus in the stand-in
+        retrieve(there, divided, Deadline(5))
+
+
+@pytest.mark.parametrize(
+    "corpora",
+    [
+        '{"DIRECT_MESSAGE": "projects/threadwise-local/locations/local/ragCorpora/x"}',
+        '{"spaces/A": "ragCorpora/x"}',
+        '{"spaces/A": "projects/other/locations/local/ragCorpora/x"}',
+        '{"spaces/A": "projects/threadwise-local/locations/other/ragCorpora/x"}',
+    ],
+)
+def test_a_space_s_corpus_is_a_whole_name_of_the_same_place(settings: Any, corpora: str) -> None:
+    with pytest.raises(ValidationError):
+        settings(space_corpora=corpora)
 
 
 def test_no_more_passages_than_were_asked_for(settings: Any) -> None:

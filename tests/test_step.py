@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -220,8 +221,10 @@ def test_what_comes_afterwards_runs_after_publishing_and_may_fail(make_step: Any
     queries = inbox("queries")
     seen: list[bool] = []
 
-    def afterwards(sent: Envelope, services: Services, deadline: Deadline) -> None:
-        seen.append(bool(queries.messages()))
+    def afterwards(
+        sent: Envelope, services: Services, deadline: Deadline, times: Mapping[str, float]
+    ) -> None:
+        seen.append(bool(queries.messages()) and list(times) == ["reformulate"])
         raise TimeoutError("the card is slow")
 
     assert make_step(passes_on, afterwards=afterwards).receive(*push(envelope())) == ("", 204)

@@ -110,6 +110,7 @@ WAYS: dict[str, dict[str, Any]] = {
         "rag_distance_threshold": 0.6,
         "source_links": {"gs://kb/": "https://wiki.example/"},
         "history_hours": 48,
+        "space_corpora": {"spaces/AAAA": CORPUS.replace("42", "43")},
         "rewrite_model": "gemini-9",
         "allowed_domains": ["example.com", "C0abc"],
         "allowed_spaces": ["spaces/AAAA", "DIRECT_MESSAGE"],
@@ -183,6 +184,9 @@ def test_what_a_person_sets_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ingest.languages == answer.languages == ("ja", "en")
     assert (answer.human_contact, answer.log_content) == ("[IT](https://it.example/)", True)
     assert answer.chat_writes_per_second == 0.5
+    monkeypatch.setenv("SPACE_CORPORA", environments["retrieve"]["SPACE_CORPORA"])
+    retrieve = RetrieveSettings(rag_corpus=CORPUS)
+    assert retrieve.space_corpora == {"spaces/AAAA": CORPUS.replace("42", "43")}
 
 
 @needs_terraform
