@@ -38,7 +38,7 @@ def last_of(said: str, final: Fields, question: Question) -> Content:
 
 
 def _ever_less(said: str, final: Fields, question: Question) -> Iterator[Content]:
-    """First the quotes are left out, then the sources, the last ones first."""
+    """First the quotes are left out, then the sources, the last ones first, then the card."""
     sources = [Source(**source) for source in final["sources"]][:MOST_SOURCES]
     accessory = _accessory(final, question, None)
     for count in range(len(sources), -1, -1):
@@ -47,6 +47,7 @@ def _ever_less(said: str, final: Fields, question: Question) -> Iterator[Content
             sections = _sections(sources[:count], final, question, quoted=quoted)
             cards: list[Card] = [{"card_id": CARD_ID, "card": {"sections": sections}}] if sections else []
             yield Content(said, cards, bare, accessory)
+    yield Content(said, accessory=accessory)
 
 
 def _fits(content: Content, final: Fields, question: Question) -> bool:
