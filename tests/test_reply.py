@@ -116,8 +116,8 @@ def test_without_quotes_nothing_is_folded_away() -> None:
 @pytest.mark.parametrize("kind", ["answer", "fallback", "apology"])
 def test_the_longest_of_everything_fits_with_its_buttons(kind: str) -> None:
     """Also after a thumb down, when most buttons are below it."""
-    name = f"spaces/{'s' * 190}/messages/{'m' * 180}"
-    asked = question(id=name, space=f"spaces/{'s' * 190}", language="ja", text="漢" * 300)
+    name = f"spaces/{'s' * 60}/messages/{'m' * 120}"
+    asked = question(id=name, space=f"spaces/{'s' * 60}", language="ja", text="漢" * 300)
     sent = envelope(question=asked, search_query="漢" * 900, button="https://example.com/" + "x" * 200)
     sources = [Source(f"c{n}", n, "漢" * 200, f"https://kb/{'x' * 390}", "漢字" * 300) for n in range(1, 9)]
     blocks = parse("漢字" * 1_900).blocks(set(), lambda group: f" [{group}]")
