@@ -43,7 +43,17 @@ def is_final(value: Any) -> TypeGuard[Fields]:
         isinstance(value, dict)
         and all(isinstance(value.get(name), kind) for name, kind in _FINAL.items())
         and all(fits(value[name]) for name, fits in _LATER.items() if name in value)
-        and all(isinstance(each, dict) and each.keys() - {"quote"} == _SOURCE for each in value["sources"])
+        and all(map(_is_source, value["sources"]))
+    )
+
+
+def _is_source(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() - {"quote"} == _SOURCE
+        and isinstance(value["title"], str)
+        and isinstance(value["link"], str | None)
+        and isinstance(value.get("quote", ""), str)
     )
 
 
