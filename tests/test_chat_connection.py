@@ -241,7 +241,7 @@ def test_a_click_opens_a_dialog_and_its_button_closes_it(setting: Setting, shape
     setting.connect(shape=shape, transport="https", audience="url")
     send = {"text": "Send", "onClick": {"action": {"function": "send"}}}
     dialog = {"sections": [{"widgets": [{"buttonList": {"buttons": [send]}}]}]}
-    shown, closed = {
+    answers: dict[str, tuple[Json, Json]] = {
         "classic": (
             {"actionResponse": {"type": "DIALOG", "dialogAction": {"dialog": {"body": dialog}}}},
             {
@@ -260,7 +260,8 @@ def test_a_click_opens_a_dialog_and_its_button_closes_it(setting: Setting, shape
                 }
             },
         ),
-    }[shape]
+    }
+    shown, closed = answers[shape]
     message = card_with_button(setting)["name"]
     click = {"message": message, "function": "rate", "parameters": {"action": "rate", "n": "1"}}
     submit = {"message": message, "function": "send", "dialog": True, "inputs": {"why": ["old"]}}
