@@ -24,7 +24,7 @@ export function drawSetup(part, state) {
   for (const field of part["setup-body"].querySelectorAll("input")) field.checked = connection[field.name] === field.value;
 }
 
-/** Have `change(path, body)` called for what is chosen in the panel. */
+/** Have `change(path, body)` called for what is chosen in the panel; it resolves to nothing when it is refused. */
 export function listenToSetup(part, state, change) {
   const member = (bot) => change("members", { bot, space: state.space, person: state.person, locale: spoken() });
   const acts = {
@@ -37,10 +37,12 @@ export function listenToSetup(part, state, change) {
   part["absent-join"].addEventListener("click", acts.join);
   part["setup-body"].addEventListener("click", ({ target }) => acts[target.closest("[data-act]")?.dataset.act]?.());
   part["setup-body"].addEventListener("change", async ({ target }) => {
-    const { shape, transport, audience } = { ...state.connection, [target.name]: target.value };
+    const before = state.connection;
+    const { shape, transport, audience } = { ...before, [target.name]: target.value };
     // An add-on is always called with its URL as the audience.
-    await change("connection", { shape, transport, audience: shape === "add-on" ? "url" : audience });
-    state.changed();
+    const wanted = { shape, transport, audience: shape === "add-on" ? "url" : audience };
+    state.set({ connection: { ...before, ...wanted } }); // so that it stays chosen until the server tells it
+    if (!(await change("connection", wanted))) state.set({ connection: before });
   });
 }
 
