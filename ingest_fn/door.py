@@ -8,6 +8,7 @@ from ingest_fn.auth import Unauthorized, Verifier
 from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming, received
 from ingest_fn.ingest import STEP, Services, ingest
+from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from ingest_fn.settings import Settings
 from shared import clients, logs
@@ -36,6 +37,9 @@ def open_services(settings: Settings) -> Services:
     """The real services; called once, on the first request."""
     project = settings.google_cloud_project
     firestore = clients.firestore(project, settings.firestore_database)
+    chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
+    conversations = Conversations(firestore, settings.history_hours)
+    openings = Openings(conversations, chat)
     return Services(
         verifier=Verifier(
             settings.trusted,
@@ -43,11 +47,12 @@ def open_services(settings: Settings) -> Services:
             chat_certs_url=settings.chat_own_certs_url,
         ),
         outbox=Outbox(clients.publisher(), project),
-        chat=open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second),
-        conversations=Conversations(firestore, settings.history_hours),
+        chat=chat,
+        conversations=conversations,
+        openings=openings,
         failures=Failures(firestore),
         pace=Pace(firestore, settings.questions_per_minute),
-        forgetting=Forgetting(firestore),
+        forgetting=Forgetting(firestore, openings),
         settings=settings,
         background=ThreadPoolExecutor(max_workers=32),
     )
