@@ -8,6 +8,7 @@ from ingest_fn.auth import Unauthorized, Verifier
 from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming, received
 from ingest_fn.ingest import STEP, Services, ingest
+from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from ingest_fn.settings import Settings
 from shared import clients, logs
@@ -42,6 +43,8 @@ def open_services(settings: Settings) -> Services:
     firestore = clients.firestore(project, settings.firestore_database)
     chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
     records = Records(firestore, settings.history_hours)
+    conversations = Conversations(firestore, settings.history_hours)
+    openings = Openings(conversations, chat)
     return Services(
         verifier=Verifier(
             settings.trusted,
@@ -50,10 +53,11 @@ def open_services(settings: Settings) -> Services:
         ),
         outbox=Outbox(clients.publisher(), project),
         chat=chat,
-        conversations=Conversations(firestore, settings.history_hours),
+        conversations=conversations,
+        openings=openings,
         failures=Failures(firestore),
         pace=Pace(firestore, settings.questions_per_minute),
-        forgetting=Forgetting(firestore),
+        forgetting=Forgetting(firestore, openings),
         forgotten=Forgotten(firestore),
         records=records,
         progress=Progress(chat, records),

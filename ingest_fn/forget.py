@@ -14,6 +14,7 @@ from typing import Any
 
 from google.cloud.firestore import FieldFilter
 
+from ingest_fn.openings import Openings
 from shared import cases, conversations, failures, feedback, logs, records
 from shared.chat_places import Place
 from shared.deadline import Deadline
@@ -38,21 +39,27 @@ Found = dict[str, Any]
 class Forgetting:
     """Deletes what is kept in one Firestore database."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, openings: Openings) -> None:
         self._client = client
+        self._openings = openings
         self._forgotten = Forgotten(client)
 
     def conversation(self, place: Place, name: str, deadline: Deadline) -> int:
         """Forget a thread, or with the name of a space all of it; returns how many documents that was.
 
-        Safe to repeat. Raises Transient or Permanent.
+        With a thread of a direct message goes the question that it began with. Safe to repeat.
+        Raises Transient or Permanent.
         """
         audit = self._client.collection(AUDIT).document(_operation(place, name))
         self._note(audit, _begun(audit.id, place, name), deadline)
-        self._forgotten.note(name, deadline)
-        find = self._of_space if name == place.space else self._of_thread
-        found = find(name, deadline)
+        opening = {turn.question_id for turn in self._openings.of(place, name, deadline)}
+        for each in (name, *opening):
+            self._forgotten.note(each, deadline)
+        of_space = name == place.space
+        found = self._of_space(name, deadline) if of_space else self._of_thread(name, opening, deadline)
         self._delete(list(found.values()), deadline)
+        for question_id in opening:  # at last: until then, all of this can be found again
+            self._openings.conversations.drop(place.space, question_id, deadline)
         counts = Counter(path.split("/")[0] for path in found)
         self._note(audit, {"finished_at": datetime.now(UTC), "counts": dict(counts)}, deadline)
         logs.info("Forgotten", name=name, documents=sum(counts.values()))
@@ -67,9 +74,9 @@ class Forgetting:
             found |= self._equal(collection, "space", space, deadline)
         return found
 
-    def _of_thread(self, thread: str, deadline: Deadline) -> Found:
+    def _of_thread(self, thread: str, opening: set[str], deadline: Deadline) -> Found:
         known = self._equal(conversations.COLLECTION, "conversation", thread, deadline, whole=True)
-        questions = {name for fields in _fields(known) for name in _questions(fields)}
+        questions = opening | {name for fields in _fields(known) for name in _questions(fields)}
         found = known
         for collection in _IN_PLACES:
             here = self._equal(collection, "conversation", thread, deadline)

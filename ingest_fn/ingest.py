@@ -3,7 +3,7 @@
 import contextvars
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingest_fn.auth import Verifier
 from ingest_fn.clicks import clicked
@@ -11,6 +11,7 @@ from ingest_fn.commands import help_of, obey
 from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice, say
+from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from ingest_fn.publish import STEP, button, publish
 from ingest_fn.settings import Settings
@@ -28,7 +29,7 @@ from shared.chat_events import (
     understand,
 )
 from shared.chat_places import Place
-from shared.conversations import Conversations, Noted
+from shared.conversations import Conversations, Noted, history_of
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question
 from shared.errors import Permanent, in_one_line
@@ -45,6 +46,8 @@ __all__ = ["STEP", "Services", "ingest"]
 WAIT_FOR_CARD = 1.5
 #: Seconds for reading and noting the history; without it the question still gets an answer.
 WAIT_FOR_HISTORY = 4.0
+#: Seconds for finding what a thread of a direct message began with; without it the question is answered, too.
+WAIT_FOR_OPENING = 2.0
 #: A subscription to all that happens in a space sends these, and not to us.
 _OTHER_EVENTS = "google.workspace."
 
@@ -57,6 +60,7 @@ class Services:
     outbox: Outbox
     chat: Chat
     conversations: Conversations
+    openings: Openings
     failures: Failures
     pace: Pace
     forgetting: Forgetting
@@ -127,14 +131,14 @@ def _ask(event: Asked, incoming: Incoming, services: Services, deadline: Deadlin
         notice(event.place, "too_long", services, deadline, length=len(question.text), most=most)
     elif not services.pace.allows(question, deadline):
         notice(event.place, "too_many", services, deadline, most=services.pace.most)
-    elif _take(question, incoming, services, deadline) and event.files:
+    elif _take(event, incoming, services, deadline) and event.files:
         notice(event.place, "files_too", services, deadline, beside=True)
 
 
-def _take(question: Question, incoming: Incoming, services: Services, deadline: Deadline) -> bool:
+def _take(event: Asked, incoming: Incoming, services: Services, deadline: Deadline) -> bool:
     """Send a question on its way; False when it was answered before."""
-    started = time.monotonic()
-    noted = _note(question, services, deadline)
+    question, started = event.question, time.monotonic()
+    noted = _begun(event, _note(question, services, deadline), services, deadline)
     if noted.answered:
         logs.info("Sent again, but answered already")
         return False
@@ -157,6 +161,18 @@ def _note(question: Question, services: Services, deadline: Deadline) -> Noted:
     except Exception as error:
         logs.error("History cannot be read; going on without it", error=in_one_line(error))
         return Noted()
+
+
+def _begun(event: Asked, noted: Noted, services: Services, deadline: Deadline) -> Noted:
+    """With what its thread began with, where that is not in the thread's own memory."""
+    try:
+        opening = services.openings.of(
+            event.place, event.question.conversation, deadline.within(WAIT_FOR_OPENING)
+        )
+    except Exception as error:
+        logs.warning("What the thread began with cannot be read", error=in_one_line(error))
+        return noted
+    return replace(noted, history=history_of([*opening, *noted.history]))
 
 
 def _show_progress(question: Question, noted: Noted, services: Services, deadline: Deadline) -> None:

@@ -6,7 +6,7 @@ message with the next derived id takes its place. We never delete any: people wo
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -24,6 +24,8 @@ __all__ = ["Card", "Chat", "Content", "Posted", "message_id", "open_chat", "part
 
 #: The first message, and how many may take its place after a person has deleted it.
 MOST_MESSAGES = 3
+#: More further messages than any answer has.
+MOST_PARTS = 20
 #: The card id of a message that is no answer yet.
 PROGRESS_CARD = "progress"
 
@@ -113,6 +115,15 @@ class Chat:
                 return "" if _is_progress(message) else str(message.text)
         return ""
 
+    def question_of(self, name: str, question_ids: Collection[str], deadline: Deadline) -> str | None:
+        """To which of some questions a message belongs; None when it is not there, or is none of theirs.
+
+        Raises Permanent or Transient.
+        """
+        message = self._api.get(name, deadline)
+        known = message.client_assigned_message_id if message is not None else ""
+        return next((each for each in question_ids if known and known in _identities(each)), None)
+
     def _put(self, question: Question, role: str, form: Form, deadline: Deadline) -> tuple[Message, bool]:
         """Write one message; also whether it was there before."""
         for number in range(MOST_MESSAGES):
@@ -154,6 +165,12 @@ class Chat:
 def _names(question: Question, first: int) -> Iterator[str]:
     """The names of the messages from one part on, as far as anyone may have written them."""
     return (_name(question, role=part_role(number)) for number in count(first))
+
+
+def _identities(question_id: str) -> Iterator[str]:
+    """The ids of all messages that a question may have led to."""
+    roles = ["", "late", *map(part_role, range(1, MOST_PARTS))]
+    return (message_id(question_id, number, role) for role in roles for number in range(MOST_MESSAGES))
 
 
 def _name(question: Question, number: int = 0, role: str = "") -> str:

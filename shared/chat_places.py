@@ -28,8 +28,9 @@ class Place:
     """Where something happened and who did it.
 
     `kind` is Chat's spaceType. `conversation` is the resource name whose memory counts: the thread, or the
-    space of a direct message; None where there is no thread. `opens`: it is a message that opens a thread, so
-    nothing was said there before. `thread` is where a reply goes (None: not into a thread). `domains` are the
+    space of a direct message; None where there is no thread. `flat`: all of the space is one conversation,
+    though people may reply in a thread of it. `opens`: it is a message that opens a thread, so nothing was
+    said there before. `thread` is where a reply goes (None: not into a thread). `domains` are the
     person's: of the e-mail address, and Google's id of the domain. `key` names the event: the same again when
     it is sent again.
     """
@@ -38,6 +39,7 @@ class Place:
     kind: str
     thread: str | None
     conversation: str | None
+    flat: bool
     opens: bool
     person: str
     domains: tuple[str, ...]
@@ -59,7 +61,8 @@ def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...
     if thread is not None:
         thread = named(thread, _THREAD, "thread.name")
     conversation = thread
-    if kind == DIRECT or event.space.get("spaceThreadingState") == "UNTHREADED_MESSAGES":
+    flat = kind == DIRECT or event.space.get("spaceThreadingState") == "UNTHREADED_MESSAGES"
+    if flat:
         # Each message there has a thread of its own, but the people see one conversation.
         thread = thread if reply else None
         conversation = thread or space
@@ -68,6 +71,7 @@ def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...
         kind=kind,
         thread=thread,
         conversation=conversation,
+        flat=flat,
         opens=conversation != space and reply is False,
         person=whole(str(event.user.get("name") or "users/unknown")),
         domains=_domains(event.user),

@@ -139,8 +139,38 @@ class Conversations:
 
         change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
 
+    def known(self, conversation: str, deadline: Deadline) -> tuple[Turn, ...]:
+        """All that is remembered of a conversation now, questions that wait for an answer included.
+
+        Raises Transient or Permanent.
+        """
+        now = datetime.now(UTC)
+        snapshot = read(self._document_of(conversation), deadline)
+        turns, pending = self._remembered(snapshot.to_dict() if snapshot.exists else None, now)
+        waiting = [{**entry, "role": "user"} for entry in _counting(pending, now)]
+        return tuple(filter(None, map(_turn, [*turns, *waiting])))
+
+    def drop(self, conversation: str, question_id: str, deadline: Deadline) -> None:
+        """Forget one question of a conversation, and its answer. Raises Transient or Permanent."""
+
+        def edit(current: Fields | None) -> Fields | None:
+            if current is None:
+                return None
+            turns, pending = self._remembered(current, datetime.now(UTC))
+            left = {
+                "turns": [entry for entry in turns if entry["question_id"] != question_id],
+                "pending": [entry for entry in pending if entry["question_id"] != question_id],
+                "asked": [each for each in _asked(current) if each != question_id],
+            }
+            return None if left == {name: current.get(name) for name in left} else {**current, **left}
+
+        change(self._client, self._document_of(conversation), edit, deadline)
+
     def _reference(self, question: Question) -> Any:
-        return self._client.collection(COLLECTION).document(document_id(question.conversation))
+        return self._document_of(question.conversation)
+
+    def _document_of(self, conversation: str) -> Any:
+        return self._client.collection(COLLECTION).document(document_id(conversation))
 
     def _remembered(self, current: Fields | None, now: datetime) -> tuple[list[Fields], list[Fields]]:
         expired_at = (current or {}).get("expired_at")
@@ -197,8 +227,12 @@ def _noted(turns: list[Fields], pending: list[Fields], question: Question, now: 
         # What was asked after it is not its history, though it may have been answered before it came here.
         if entry["question_id"] != question.id and entry["timestamp"] <= question.asked_at
     ]
-    history = sorted(filter(None, map(_turn, others)), key=lambda turn: turn.timestamp)
-    return Noted(_newest(history), answered)
+    return Noted(history_of(filter(None, map(_turn, others))), answered)
+
+
+def history_of(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """The turns in order of time, as many of the newest as a prompt may hold."""
+    return _newest(sorted(turns, key=lambda turn: turn.timestamp))
 
 
 def _turn(entry: Fields) -> Turn | None:

@@ -1,6 +1,6 @@
 """What people told the bot to forget, so that nothing of it comes back from what was under way just then.
 
-`forgotten/<resource name with _>`: name (a conversation, or a whole space), at, expired_at.
+`forgotten/<resource name with _>`: name (a conversation, a whole space, or one question), at, expired_at.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Forgotten:
         self._client = client
 
     def note(self, name: str, deadline: Deadline) -> None:
-        """Note that all up to now in a conversation, or a space, is forgotten.
+        """Note that all up to now in a conversation or a space is forgotten, or one question.
 
         Raises Transient or Permanent.
         """
@@ -38,12 +38,12 @@ class Forgotten:
 
     def among(self, questions: Sequence[Question], deadline: Deadline) -> set[str]:
         """The ids of those of some questions that are to be forgotten. Raises Transient or Permanent."""
-        places = {name for question in questions for name in (question.conversation, question.space)}
-        if not places:
+        names = {name for question in questions for name in _names(question)}
+        if not names:
             return set()
         found = call(
             lambda timeout: list(
-                self._client.get_all([self._reference(name) for name in places], retry=None, timeout=timeout)
+                self._client.get_all([self._reference(name) for name in names], retry=None, timeout=timeout)
             ),
             service="firestore",
             deadline=deadline,
@@ -54,10 +54,15 @@ class Forgotten:
             question.id
             for question in questions
             for note in notes
-            if note.get("name") in {question.conversation, question.space}
+            if note.get("name") in _names(question)
             and isinstance(note.get("at"), datetime)
             and question.asked_at <= note["at"]
         }
 
     def _reference(self, name: str) -> Any:
         return self._client.collection(COLLECTION).document(document_id(name))
+
+
+def _names(question: Question) -> set[str]:
+    """What may be forgotten of which a question is."""
+    return {question.conversation, question.space, question.id}

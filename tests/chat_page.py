@@ -32,11 +32,13 @@ class Bot:
     def __init__(self) -> None:
         self._heard: list[Json] = []
         self.status = 200
+        #: What it answers events with.
+        self.reply: Json = {}
         self.chat = httpx.Client(trust_env=False)
 
     async def listen(self, request: Request) -> Response:
         self._heard.append(await request.json())
-        return JSONResponse({}, self.status)
+        return JSONResponse(self.reply, self.status)
 
     def heard(self, count: int) -> list[Json]:
         """The first `count` events: Chat sends them after the page has shown the message."""

@@ -1,10 +1,12 @@
 """What a person sees: the real pipeline behind the page, in Chromium."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from local.chat.connection import Connection
 from shared.texts import text
 from tests.browser import chromium, needs_chromium, opened
 from tests.chat_page import in_space
@@ -12,6 +14,13 @@ from tests.stack import Stack, running_stack
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, needs_chromium]
 PATIENCE_MS = 30_000
+#: As the page names them, with what is asked over each.
+CONNECTIONS = {
+    ("Add-on", "Pub/Sub"): "How do I reset my password?",
+    ("Add-on", "HTTPS"): "What is MFA?",
+    ("Classic", "Pub/Sub"): "How do I print?",
+    ("Classic", "HTTPS"): "How do I configure the VPN?",
+}
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +42,7 @@ def page(browser: Browser, stack: Stack) -> Iterator[Page]:
         in_space(shown)
         yield shown
     stack.faults.switch_off()
+    stack.cloud.chat.connect(Connection())
 
 
 def ask(page: Page, words: str) -> Locator:
@@ -105,3 +115,64 @@ def test_the_source_of_an_answer_can_be_opened(page: Page) -> None:
 
 def test_the_page_says_honestly_which_model_answers(page: Page) -> None:
     expect(page.get_by_test_id("model-note")).to_contain_text("rule-based model on this machine")
+
+
+def test_a_question_is_answered_over_each_connection_that_is_chosen(page: Page, stack: Stack) -> None:
+    page.locator("#setup summary").click()
+    for (shape, transport), question in CONNECTIONS.items():
+        page.get_by_role("radio", name=shape).check()
+        page.get_by_role("radio", name=transport).check()
+        expect(page.locator("#setup-now")).to_have_text(f"{shape} · {transport}")
+        chosen = stack.cloud.chat.connection
+        assert (chosen.shape, chosen.transport) == (shape.lower(), transport.lower().replace("/", ""))
+
+        expect(said(ask(page, question))).to_contain_text("[1]", timeout=PATIENCE_MS)
+
+
+def test_the_bot_is_removed_and_is_added_by_a_question(page: Page) -> None:
+    page.locator("#setup summary").click()
+    page.get_by_role("button", name="Remove threadwise").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("threadwise is not in this conversation.")).to_be_visible()
+    topic = ask(page, "Among ourselves")
+    expect(topic).not_to_contain_text("@threadwise")
+
+    page.get_by_role("button", name="Mention @threadwise").click()
+    topic = ask(page, "How do I configure the VPN?")
+
+    expect(said(topic)).to_contain_text("[1]", timeout=PATIENCE_MS)
+    expect(page.get_by_text("threadwise is not in this conversation.")).to_be_hidden()
+
+
+def test_a_conversation_of_two_people_with_a_file_is_forgotten_by_command_and_click(page: Page) -> None:
+    page.locator("#dock input[type=file]").set_input_files(
+        {"name": "log.txt", "mimeType": "text/plain", "buffer": b"..."}
+    )
+    topic = ask(page, "How do I configure the VPN?")
+    expect(topic).to_contain_text("log.txt")
+    expect(topic).to_contain_text(text("en", "notice", "files_too"), timeout=PATIENCE_MS)
+
+    page.get_by_label("You are").select_option(label="Ben Miller")
+    follow_up(page, topic, "Can you explain in more detail?")
+    expect(topic.locator("[data-sender=HUMAN]").last).to_contain_text("Ben Miller")
+    expect(topic).to_contain_text("I searched for: Can you explain", timeout=PATIENCE_MS)
+
+    field = page.get_by_test_id("thread-composer")
+    field.press_sequentially("/f")
+    field.press("Enter")
+    expect(field).to_have_value("/forget ")
+    field.press("Enter")
+    button = topic.get_by_role("button", name=text("en", "forget", "button"))
+    button.click(timeout=PATIENCE_MS)
+
+    expect(said(topic).last).to_contain_text(text("en", "notice", "forgotten"), timeout=PATIENCE_MS)
+    expect(button).to_have_count(0)
+
+
+def test_a_quick_command_is_given_from_the_list(page: Page) -> None:
+    page.get_by_role("button", name="Commands").click()
+    page.get_by_role("option", name=re.compile("^Help")).click()
+
+    expect(page.get_by_role("log")).to_contain_text(
+        text("en", "help", "text", hours="24")[:40], timeout=PATIENCE_MS
+    )

@@ -236,6 +236,49 @@ def test_only_a_button_that_is_there_can_be_clicked(setting: Setting, changed: J
     assert setting.heard.events == []
 
 
+@pytest.mark.parametrize("shape", ["classic", "add-on"])
+def test_a_click_opens_a_dialog_and_its_button_closes_it(setting: Setting, shape: str) -> None:
+    setting.connect(shape=shape, transport="https", audience="url")
+    send = {"text": "Send", "onClick": {"action": {"function": "send"}}}
+    dialog = {"sections": [{"widgets": [{"buttonList": {"buttons": [send]}}]}]}
+    answers: dict[str, tuple[Json, Json]] = {
+        "classic": (
+            {"actionResponse": {"type": "DIALOG", "dialogAction": {"dialog": {"body": dialog}}}},
+            {
+                "actionResponse": {
+                    "type": "DIALOG",
+                    "dialogAction": {"actionStatus": {"statusCode": "OK", "userFacingMessage": "Thanks"}},
+                }
+            },
+        ),
+        "add-on": (
+            {"action": {"navigations": [{"pushCard": dialog}]}},
+            {
+                "action": {
+                    "navigations": [{"endNavigation": {"action": "CLOSE_DIALOG"}}],
+                    "notification": {"text": "Thanks"},
+                }
+            },
+        ),
+    }
+    shown, closed = answers[shape]
+    message = card_with_button(setting)["name"]
+    click = {"message": message, "function": "rate", "parameters": {"action": "rate", "n": "1"}}
+    submit = {"message": message, "function": "send", "dialog": True, "inputs": {"why": ["old"]}}
+
+    assert "no such button" in setting.refused("clicks", **submit)
+    setting.heard.answer = shown
+    assert setting.post("clicks", **click) == {"dialog": dialog, "notice": ""}
+    setting.heard.answer = closed
+    assert setting.post("clicks", **submit) == {"dialog": None, "notice": "Thanks"}
+
+    event = setting.event(2)
+    told = event["chat"]["buttonClickedPayload"] if shape == "add-on" else event
+    assert (told["isDialogEvent"], told["dialogEventType"]) == (True, "SUBMIT_DIALOG")
+    assert setting.meaning(2).inputs == {"why": ("old",)}
+    assert "no such button" in setting.refused("clicks", **submit)
+
+
 def test_a_file_comes_with_its_words_or_alone(connected: Setting) -> None:
     file = {"name": "log.txt", "type": "text/plain"}
     connected.post("messages", space=IT_SUPPORT, text="what is it?", attachment=file)

@@ -101,7 +101,7 @@ def test_a_page_that_reconnects_gets_what_it_missed_across_a_restart(signer: Sig
 
 async def test_a_quiet_stream_is_kept_alive() -> None:
     changes = Changes()
-    events = stream(MessageStore(None), changes, 0, quiet_seconds=0.01)
+    events = stream(MessageStore(None), changes, 0, dict, quiet_seconds=0.01)
     assert await anext(events) == "id: 0\n\n"
     assert (await anext(events)).startswith(":")
     changes.end()

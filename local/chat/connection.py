@@ -71,24 +71,29 @@ class Sender:
         """The events of what a person did. Raises ChatError where the connection brings none."""
         if done.kind == "clicked" and not self.connection.brings_clicks:
             raise invalid("The app is unable to process your request: an add-on gets no clicks by Pub/Sub.")
+        if done.dialog and self.connection.transport == "pubsub":
+            raise invalid("Could not load dialog: there are none by Pub/Sub.")
         return list((classic if self.connection.shape == "classic" else add_on)(done))
 
     async def send(self, event: Json) -> Json:
-        """Send one event, and return the Message that it was answered with, or nothing.
+        """Send one event, and return the Message that it was answered with, or nothing. Raises Unanswered."""
+        return message_in(await self.ask(event))
 
-        Raises Unanswered, or ChatError for an answer that is no Message.
+    async def ask(self, event: Json) -> Json:
+        """Send one event, and return what it was answered with, in the format of the event.
+
+        Raises Unanswered.
         """
         if self.bot is None:
             raise RuntimeError("Chat does not know the bot yet: call start() first")
         if self.connection.transport == "pubsub":
             await self._publish(self.bot, event)
             return {}
-        add_on_called = self.connection.shape == "add-on"
-        sent = _as_over_https(event, self._token(self.bot)) if add_on_called else event
+        sent = _as_over_https(event, self._token(self.bot)) if self.connection.shape == "add-on" else event
         window_seconds, retry_seconds = self._patience
         bot = self.bot
         delivery = Delivery(bot.url, lambda: self._token(bot), window_seconds, retry_seconds)
-        return _message(await deliver(self._client, delivery, sent), add_on_called=add_on_called)
+        return _object(await deliver(self._client, delivery, sent), self.connection.shape)
 
     async def _publish(self, bot: Bot, event: Json) -> None:
         if bot.publish is None:
@@ -112,13 +117,25 @@ def _as_over_https(event: Json, token: str) -> Json:
     return {**floating, "authorizationEventObject": {"systemIdToken": token, "userIdToken": token}}
 
 
-def _message(answer: bytes, *, add_on_called: bool) -> Json:
+def message_in(answer: Json) -> Json:
     """The Message in an answer; an add-on wraps it. Raises Unanswered for what Chat could not read."""
+    if "hostAppDataAction" not in answer:
+        return answer
     try:
-        fields = json.loads(answer)
-        if add_on_called and fields:
-            created = fields["hostAppDataAction"]["chatDataAction"]["createMessageAction"]
-            return dict(created["message"])
-        return dict(fields)
+        return dict(answer["hostAppDataAction"]["chatDataAction"]["createMessageAction"]["message"])
     except (ValueError, TypeError, KeyError) as error:
         raise Unanswered("the answer is no Message") from error
+
+
+#: What an add-on may answer with, besides nothing.
+_ACTIONS = {"hostAppDataAction", "action"}
+
+
+def _object(answer: bytes, shape: str) -> Json:
+    try:
+        fields = dict(json.loads(answer))
+    except (ValueError, TypeError) as error:
+        raise Unanswered("the answer is no JSON object") from error
+    if shape == "add-on" and fields.keys() - _ACTIONS:
+        raise Unanswered("the answer is none of an add-on's")
+    return fields

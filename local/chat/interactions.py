@@ -13,6 +13,8 @@ from local.chat.directory import BOT, ChatSpace, Person
 Json = dict[str, Any]
 Kind = Literal["message", "added", "removed", "clicked", "command"]
 CommandType = Literal["SLASH_COMMAND", "QUICK_COMMAND"]
+#: What a click is to a dialog; "" for a click that has to do with none.
+DialogType = Literal["", "REQUEST_DIALOG", "SUBMIT_DIALOG"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Interaction:
     function: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, list[str]] = field(default_factory=dict)
+    dialog: DialogType = ""
 
 
 def slash_command(command: ChatCommand, words: str) -> Json:
@@ -91,6 +94,7 @@ def classic(done: Interaction) -> Iterator[Json]:
             "parameters": done.parameters,
             "formInputs": _form(done.inputs),
         }
+        event |= _dialog(done)
     if done.kind == "command" and done.command is not None:
         if done.message is not None:  # a slash command is a message like any other
             event["type"] = "MESSAGE"
@@ -117,7 +121,7 @@ def add_on(done: Interaction) -> Iterator[Json]:
         case "removed":
             yield _add_on(done, {"removedFromSpacePayload": _space(done)}, locale=False)
         case "clicked":
-            yield _add_on(done, {"buttonClickedPayload": {**_space(done), **message}})
+            yield _add_on(done, {"buttonClickedPayload": {**_space(done), **message, **_dialog(done)}})
         case "message":
             yield _add_on(done, {"messagePayload": {**_space(done), **message}})
 
@@ -147,6 +151,10 @@ def _space(done: Interaction) -> Json:
 
 def _metadata(command: ChatCommand) -> Json:
     return {"appCommandId": command.id, "appCommandType": command.type}
+
+
+def _dialog(done: Interaction) -> Json:
+    return {"isDialogEvent": True, "dialogEventType": done.dialog} if done.dialog else {}
 
 
 def _form(inputs: dict[str, list[str]]) -> Json:

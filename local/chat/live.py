@@ -5,7 +5,7 @@ A browser that reconnects names the last number it saw, and gets what changed si
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from local.chat.markdown import text_html
@@ -43,13 +43,22 @@ def for_page(message: Json) -> Json:
 
 
 async def stream(
-    store: MessageStore, changes: Changes, after: int, *, quiet_seconds: float = KEEP_ALIVE_SECONDS
+    store: MessageStore,
+    changes: Changes,
+    after: int,
+    around: Callable[[], Json],
+    *,
+    quiet_seconds: float = KEEP_ALIVE_SECONDS,
 ) -> AsyncIterator[str]:
-    """Server-sent events for every write after number `after`; a comment when it is quiet that long."""
+    """Server-sent events for every write after number `after`, and for whatever else changes `around` them;
+    a comment when it is quiet that long."""
     # An id alone is no event; it only tells the browser what to reconnect from.
     yield f"id: {after}\n\n"
+    told = around()
     while not changes.ended:
         changed = changes.next()
+        if told != (told := around()):
+            yield f"event: message\ndata: {json.dumps({'kind': 'around', **told})}\n\n"
         for stored in store.changed_after(after):
             for kind in _kinds(stored, after):
                 data = json.dumps({"kind": kind, "message": for_page(stored.message)})

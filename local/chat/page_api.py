@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from local.chat.clicks import Button, Clicks
 from local.chat.connection import Connection, Sender
 from local.chat.directory import BOT, PEOPLE, SPACES
 from local.chat.errors import ChatError, invalid
@@ -34,7 +35,7 @@ BodyType = TypeVar("BodyType", bound=BaseModel)
 
 
 class Page:
-    """The endpoints under /page; `people` and `delete` raise ChatError for what cannot be done."""
+    """The endpoints under /page; `people`, `clicks` and `delete` raise ChatError for what cannot be done."""
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Page:
         faults: Faults,
         *,
         people: People,
+        clicks: Clicks,
         sender: Sender,
         delete: Callable[[str], None],
         model_note: Callable[[], str],
@@ -51,6 +53,7 @@ class Page:
         self._changes = changes
         self._faults = faults
         self._people = people
+        self._clicks = clicks
         self._sender = sender
         self._delete = delete
         self._model_note = model_note
@@ -82,18 +85,25 @@ class Page:
                 "people": [person.page_json() for person in PEOPLE.values()],
                 "bot": {"name": BOT["name"], "displayName": BOT["displayName"]},
                 "model": self._model_note(),
-                "withoutBot": self._store.without_bot(),
                 "commands": [vars(command) for command in COMMANDS.values()],
-                "connection": self._sender.connection.model_dump(),
+                **self._around(),
                 "messages": [for_page(stored.message) for stored in self._store.present()],
             }
         )
+
+    def _around(self) -> Json:
+        """What any page may change for all of them."""
+        connection = self._sender.connection
+        return {
+            "withoutBot": self._store.without_bot(),
+            "connection": {**connection.model_dump(), "bringsClicks": connection.brings_clicks},
+        }
 
     async def _events(self, request: Request) -> Response:
         seen = request.headers.get("last-event-id", "")
         after = int(seen) if seen.isdecimal() else self._store.last_change()
         return StreamingResponse(
-            stream(self._store, self._changes, after),
+            stream(self._store, self._changes, after, self._around),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store"},
         )
@@ -118,15 +128,13 @@ class Page:
 
     async def _click(self, request: Request) -> Response:
         click = await _body(request, Click)
-        self._people.click(
-            click.message,
-            click.function,
-            click.parameters,
+        outcome = await self._clicks.click(
+            Button(click.message, click.function, click.parameters, in_dialog=click.dialog),
             click.inputs,
             person=click.person,
             locale=click.locale,
         )
-        return JSONResponse({})
+        return JSONResponse(vars(outcome) if outcome else {})
 
     async def _change_membership(self, request: Request) -> Response:
         asked = await _body(request, Membership)
@@ -142,6 +150,7 @@ class Page:
 
     async def _connect(self, request: Request) -> Response:
         self._sender.connection = await _body(request, Connection)
+        self._changes.notify()
         return await self._connection(request)
 
     async def _delete_message(self, request: Request) -> Response:

@@ -43,12 +43,14 @@ class GivenCommand(Done):
 
 
 class Click(Done):
-    """A click on a button of the bot's, as the message has it, with the card's inputs."""
+    """A click on a button of the bot's, as the message has it, or the `dialog` that a click on it has opened,
+    with the card's inputs."""
 
     message: str
     function: str
     parameters: dict[str, str] = {}
     inputs: dict[str, list[str]] = {}
+    dialog: bool = False
 
 
 class Membership(Done):

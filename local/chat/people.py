@@ -1,10 +1,9 @@
-"""What people do on the page: write, give commands, click, add and remove the bot. The events go out by
-themselves."""
+"""What people do on the page: write, give commands, add and remove the bot. Events go out by themselves."""
 
 import asyncio
 import datetime
 import json
-from collections.abc import Iterator
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +30,7 @@ class People:
     messages: Messages
     sender: Sender
     faults: Faults
-    under_way: set[asyncio.Task[None]] = field(default_factory=set)
+    under_way: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def write(
         self,
@@ -48,7 +47,7 @@ class People:
 
         In a space or a group the bot hears of it only when it is mentioned.
         """
-        place, writer = _there(space, person)
+        place, writer = there(space, person)
         fields = addressed_to_bot(text) if mention and not place.is_dm else plain(text)
         fields |= attached(*file) if file else {}
         if not (mention or place.is_dm):
@@ -62,7 +61,7 @@ class People:
         self, space: str, number: int, words: str, *, person: str, locale: str, thread: str | None
     ) -> Json | None:
         """A command; a slash command is a message, which is returned."""
-        place, writer = _there(space, person)
+        place, writer = there(space, person)
         self.messages.check_bot_in(space)
         if number not in COMMANDS:
             raise invalid(f"There is no command {number}.")
@@ -71,44 +70,13 @@ class People:
             fields = slash_command(command, words)
             message = self.messages.create_by_person(space, fields, writer.user(), thread)
         self._tell(
-            Interaction("command", writer, place, locale, _now(), message, thread=thread, command=command)
+            Interaction("command", writer, place, locale, now(), message, thread=thread, command=command)
         )
         return message
 
-    def click(
-        self,
-        name: str,
-        function: str,
-        parameters: dict[str, str],
-        inputs: dict[str, list[str]],
-        *,
-        person: str,
-        locale: str,
-    ) -> None:
-        """A click on a button that the message has."""
-        space, _, message_id = name.partition("/messages/")
-        message = self.messages.own(space, message_id).message
-        place, clicker = _there(space, person)
-        self.messages.check_bot_in(space)
-        if (function, parameters) not in list(_actions(message)):
-            raise invalid(f"{name} has no such button.")
-        self._tell(
-            Interaction(
-                "clicked",
-                clicker,
-                place,
-                locale,
-                _now(),
-                message,
-                function=function,
-                parameters=parameters,
-                inputs=inputs,
-            )
-        )
-
     def add_bot(self, space: str, text: str | None, *, person: str, locale: str) -> Json | None:
         """Add the bot, by mentioning it with `text` if that is given."""
-        place, adder = _there(space, person)
+        place, adder = there(space, person)
         if space not in self.store.without_bot():
             raise invalid(f"The bot is in {space} already.")
         message = None
@@ -116,15 +84,41 @@ class People:
             fields = plain(text) if place.is_dm else addressed_to_bot(text)
             message = self.messages.create_by_person(space, fields, adder.user(), None)
         self.store.put_bot(space, inside=True)
-        self._tell(Interaction("added", adder, place, locale, _now(), message))
+        self.changes.notify()
+        self._tell(Interaction("added", adder, place, locale, now(), message))
         return message
 
     def remove_bot(self, space: str, *, person: str, locale: str) -> None:
         """Remove the bot, which hears of it and can do nothing there any more."""
-        place, remover = _there(space, person)
+        place, remover = there(space, person)
         self.messages.check_bot_in(space)
         self.store.put_bot(space, inside=False)
-        self._tell(Interaction("removed", remover, place, locale, _now()))
+        self.changes.notify()
+        self._tell(Interaction("removed", remover, place, locale, now()))
+
+    async def answered(self, done: Interaction) -> Json:
+        """Tell the bot what was done, and return what it answers, in the format of the event.
+
+        Raises ChatError when it does not answer.
+        """
+        events = self.sender.events(done)
+        if again := self.faults.drawn("chat-duplicate"):
+            self._soon(events, None, again.seconds)
+        try:
+            answers: list[Json] = [await self._kept(self.sender.ask(event)) for event in events]
+        except Unanswered as error:
+            raise invalid(f"The app is unable to process your request: {error}.") from error
+        return answers[-1]
+
+    def post(self, answer: Json, about: Json) -> None:
+        """Post what the bot answered an event with. Raises ChatError for no Message."""
+        draft = message_from_wire(json.dumps(answer).encode())
+        draft.ClearField("thread")
+        option: int = ReplyOption.MESSAGE_REPLY_OPTION_UNSPECIFIED
+        if about.get("threadReply"):
+            draft.thread.name = about["thread"]["name"]
+            option = ReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
+        self.messages.create(about["space"]["name"], draft, CreateOptions(reply_option=option))
 
     def _tell(self, done: Interaction) -> None:
         if self.sender.bot is None:
@@ -135,9 +129,13 @@ class People:
             self._soon(events, done.message, again.seconds)
 
     def _soon(self, events: list[Json], about: Json | None, wait: float) -> None:
-        task = asyncio.create_task(self._send(events, about, wait))
+        self._kept(self._send(events, about, wait))
+
+    def _kept(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
         self.under_way.add(task)
         task.add_done_callback(self.under_way.discard)
+        return task
 
     async def _send(self, events: list[Json], about: Json | None, wait: float) -> None:
         await asyncio.sleep(wait)
@@ -145,42 +143,19 @@ class People:
             for event in events:
                 answer = await self.sender.send(event)
                 if answer and about is not None:
-                    self._post(answer, about)
+                    self.post(answer, about)
         except (Unanswered, ChatError):
             if about is not None:
                 self.store.mark_unanswered(about["name"])
                 self.changes.notify()
 
-    def _post(self, answer: Json, about: Json) -> None:
-        """Post what the bot answered an event with. Raises ChatError for no Message."""
-        draft = message_from_wire(json.dumps(answer).encode())
-        draft.ClearField("thread")
-        option: int = ReplyOption.MESSAGE_REPLY_OPTION_UNSPECIFIED
-        if about.get("threadReply"):
-            draft.thread.name = about["thread"]["name"]
-            option = ReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
-        self.messages.create(about["space"]["name"], draft, CreateOptions(reply_option=option))
 
-
-def _there(space: str, person: str) -> tuple[ChatSpace, Person]:
+def there(space: str, person: str) -> tuple[ChatSpace, Person]:
+    """The space, and who does something there. Raises ChatError 404."""
     place = space_named(space)
     return place, person_in(place, person)
 
 
-def _now() -> str:
+def now() -> str:
+    """The time as events tell it."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def _actions(part: Any) -> Iterator[tuple[str, dict[str, str]]]:
-    """Function and parameters of every button in a message, at any depth."""
-    if isinstance(part, list):
-        for each in part:
-            yield from _actions(each)
-    if not isinstance(part, dict):
-        return
-    action = part.get("action")
-    if isinstance(action, dict) and "function" in action:
-        given = {each["key"]: each.get("value", "") for each in action.get("parameters", [])}
-        yield action["function"], given
-    for each in part.values():
-        yield from _actions(each)

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from local.chat.clicks import Clicks
 from local.chat.connection import Bot, Connection, Publish, Sender
 from local.chat.errors import invalid
 from local.chat.events import RETRY_SECONDS, WINDOW_SECONDS
@@ -52,7 +53,7 @@ class Chat:
         self.quotas = Quotas() if quotas else None
         self._rest = RestApi(self._messages, self.quotas)
         self._sender = Sender(signer, window_seconds, retry_seconds)
-        #: What people do: writing, commands, clicks, adding and removing the bot.
+        #: What people do: writing, commands, adding and removing the bot.
         self.people = People(self._store, self._changes, self._messages, self._sender, faults)
 
     def routes(self) -> list[BaseRoute]:
@@ -62,6 +63,7 @@ class Chat:
             self._changes,
             self._faults,
             people=self.people,
+            clicks=Clicks(self.people),
             sender=self._sender,
             delete=self._delete_as_person,
             model_note=lambda: self.model_note,

@@ -9,16 +9,16 @@ export function get(path) {
   return ask(path, {});
 }
 
-/** The JSON answer to a POST of `body`. Throws as get() does. */
-export function post(path, body) {
+/** The JSON answer to a POST of `body`, within so many milliseconds. Throws as get() does. */
+export function post(path, body, patience = ANSWER_MS) {
   const headers = { "Content-Type": "application/json" };
-  return ask(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return ask(path, { method: "POST", headers, body: JSON.stringify(body) }, patience);
 }
 
-async function ask(path, options) {
+async function ask(path, options, patience = ANSWER_MS) {
   let response;
   try {
-    response = await fetch(path, { ...options, signal: AbortSignal.timeout(ANSWER_MS) });
+    response = await fetch(path, { ...options, signal: AbortSignal.timeout(patience) });
   } catch {
     throw new Error("");
   }

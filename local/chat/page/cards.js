@@ -1,25 +1,34 @@
 // Cards v2, as far as the bot sends them. Field names: the Chat API's `GoogleAppsCardV1Card`.
 
+import { buttonRow, chipRow, pictogram, pressable, renderButton } from "./buttons.js";
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
+import { selectionInput, switchControl, textInput } from "./inputs.js";
 import { fromMarkdown } from "./markdown.js";
-import { fromHtml, link, safeAddress } from "./richtext.js";
+import { fromHtml, safeAddress } from "./richtext.js";
 import { say } from "./strings.js";
 
 const WIDGETS = {
   buttonList: ({ buttons }) => buttonRow(buttons),
+  chipList: chipRow,
+  columns: ({ columnItems = [] }) =>
+    h("div", { class: "columns" }, ...columnItems.map(({ widgets = [] }) => h("div", {}, ...widgets.map(widget)))),
   decoratedText,
   divider: () => h("hr"),
+  image: ({ imageUrl, altText }) => h("img", { class: "picture", src: safeAddress(imageUrl), alt: altText ?? "" }),
+  selectionInput,
+  textInput,
   textParagraph: (paragraph) => h("div", { class: "rich" }, ...textNodes(paragraph)),
 };
 
-/** The element for one entry of `cardsV2`. */
+/** The element for one entry of `cardsV2`: a form, so that its inputs belong together. */
 export function renderCard({ cardId, card }) {
   return h(
-    "div",
+    "form",
     { class: "card", "data-testid": "card", "data-key": `card-${cardId ?? ""}` },
     card.header && header(card.header),
     ...(card.sections ?? []).map(section),
+    card.fixedFooter && footer(card.fixedFooter),
   );
 }
 
@@ -38,7 +47,13 @@ function header({ title, subtitle, imageUrl, imageAltText, imageType }) {
   );
 }
 
-function section({ header: title, widgets = [], collapsible, uncollapsibleWidgetsCount = 0 }) {
+/** The two buttons at the end of a dialog; the first is what it is for. */
+function footer({ primaryButton, secondaryButton }) {
+  const buttons = [secondaryButton && { type: "BORDERLESS", ...secondaryButton }, primaryButton && { type: "FILLED", ...primaryButton }];
+  return h("div", { class: "card-section card-footer" }, buttonRow(buttons.filter(Boolean)));
+}
+
+function section({ header: title, widgets = [], collapsible, uncollapsibleWidgetsCount = 0, collapseControl }) {
   const shown = collapsible ? uncollapsibleWidgetsCount : widgets.length;
   const hidden = widgets.slice(shown);
   return h(
@@ -46,11 +61,11 @@ function section({ header: title, widgets = [], collapsible, uncollapsibleWidget
     { class: "card-section" },
     title && h("div", { class: "section-title" }, ...fromHtml(title)),
     ...widgets.slice(0, shown).map(widget),
-    hidden.length > 0 && folded(hidden),
+    hidden.length > 0 && folded(hidden, collapseControl ?? {}),
   );
 }
 
-function folded(widgets) {
+function folded(widgets, { expandButton, collapseButton }) {
   return h(
     "details",
     { class: "folded" },
@@ -58,8 +73,8 @@ function folded(widgets) {
       "summary",
       {},
       icon("chevron_right"),
-      h("span", { class: "when-closed" }, say("showMore")),
-      h("span", { class: "when-open" }, say("showLess")),
+      h("span", { class: "when-closed" }, expandButton?.text ?? say("showMore")),
+      h("span", { class: "when-open" }, collapseButton?.text ?? say("showLess")),
     ),
     ...widgets.map(widget),
   );
@@ -76,20 +91,21 @@ function textNodes({ text = "", textSyntax }) {
 }
 
 function decoratedText(fields) {
-  const { startIcon, startIconVerticalAlignment, endIcon, button, wrapText, onClick } = fields;
+  const { startIcon, startIconVerticalAlignment, endIcon, button, switchControl: control, wrapText, onClick } = fields;
   const text = h("div", { class: wrapText ? "rich" : "rich one-line" }, ...line(fields, "text", "contentText"));
   const label = (part, extended) => {
     const nodes = line(fields, part, extended);
     return nodes.length > 0 && h("div", { class: "small" }, ...nodes);
   };
-  const lines = [label("topLabel", "topLabelText"), text, label("bottomLabel", "bottomLabelText")];
-  const target = onClick?.openLink?.url;
+  const lines = [label("topLabel", "topLabelText"), text, label("bottomLabel", "bottomLabelText")].filter(Boolean);
+  const leads = safeAddress(onClick?.openLink?.url) || onClick?.action;
   return h(
     "div",
     { class: startIconVerticalAlignment === "TOP" ? "decorated top" : "decorated" },
     startIcon && pictogram(startIcon),
-    h("div", { class: "decorated-lines" }, ...(target ? [link(target, ...lines.filter(Boolean))].flat() : lines)),
+    h("div", { class: "decorated-lines" }, ...(leads ? [pressable(onClick, { class: "whole-line" }, lines)] : lines)),
     endIcon && pictogram(endIcon),
+    control && switchControl(control, text.textContent),
     button && renderButton(button),
   );
 }
@@ -97,25 +113,4 @@ function decoratedText(fields) {
 /** Each line of a decorated text comes as plain HTML text or, since 2025, as a whole text paragraph. */
 function line(fields, part, extended) {
   return textNodes(fields[extended] ?? { text: fields[part] });
-}
-
-function pictogram({ materialIcon, knownIcon, iconUrl, altText }) {
-  const picture = safeAddress(iconUrl);
-  if (picture) return h("img", { src: picture, alt: altText ?? "", class: "icon" });
-  return icon(materialIcon?.name ?? knownIcon, altText);
-}
-
-function buttonRow(buttons) {
-  return h("div", { class: "buttons" }, ...buttons.map(renderButton));
-}
-
-function renderButton({ text, icon: drawing, altText, type = "OUTLINED", disabled, onClick }) {
-  const target = safeAddress(onClick?.openLink?.url);
-  const look = { class: `button ${type.toLowerCase()}`, "aria-label": text ? null : altText };
-  const content = [drawing && pictogram(text ? { ...drawing, altText: "" } : drawing), text];
-  if (target && !disabled) {
-    return h("a", { ...look, href: target, target: "_blank", rel: "noopener noreferrer" }, ...content);
-  }
-  const inert = onClick?.action ? say("inert") : null;
-  return h("button", { ...look, type: "button", disabled, "aria-disabled": inert && "true", title: inert }, ...content);
 }

@@ -11,9 +11,10 @@ export function drawHeading({ title, subtitle }, state) {
   document.title = words.title && words.title !== "threadwise" ? `${words.title} · threadwise` : "threadwise";
 }
 
-function wordsFor({ place, current, bot: { displayName: bot } }) {
+function wordsFor({ place, current, botIsHere, bot: { displayName: bot } }) {
   if (place) return { title: say("deadLetters"), subtitle: say("deadLettersHint") };
   if (!current) return { title: "", subtitle: "" };
+  if (!botIsHere) return { title: isDirect(current) ? bot : current.displayName, subtitle: "" };
   if (isDirect(current)) return { title: bot, subtitle: say("directHint", { bot }) };
   return { title: current.displayName, subtitle: say("spaceHint", { bot }) };
 }

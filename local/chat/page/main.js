@@ -1,25 +1,26 @@
 // Puts the page together: the state is drawn whenever it changes, and what the person does becomes a request.
 
 import { follow, post } from "./api.js";
+import { listenToMenus } from "./buttons.js";
+import { Clicks } from "./clicks.js";
 import { Composer } from "./composer.js";
+import { confirmed } from "./confirm.js";
 import { h, morphChildren } from "./dom.js";
 import { showFaults } from "./faults.js";
 import { drawHeading } from "./heading.js";
 import { icon } from "./icons.js";
-import { renderStream, renderWelcome } from "./messages.js";
 import { Operator } from "./operator.js";
 import { recall, remember } from "./prefs.js";
 import { placeIn } from "./route.js";
+import { command, send } from "./sending.js";
+import { drawSetup, listenToSetup } from "./setup.js";
 import { Drawer, drawSpaces, isNarrow, listenToSpaces } from "./sidebar.js";
 import { isDirect, State } from "./state.js";
+import { Stream } from "./stream.js";
 import { localise, say, speak, spoken } from "./strings.js";
 import { listenToTheme } from "./theme.js";
 import { showToast } from "./toast.js";
 
-/** How near the end of the stream (in pixels) counts as being at its end. */
-const AT_END = 60;
-/** What stays visible above a long answer, in pixels. */
-const MARGIN = 12;
 const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const state = new State(draw);
 state.person = recall("person");
@@ -29,30 +30,41 @@ speak(recall("language") ?? (navigator.language.startsWith("ja") ? "ja" : "en"))
 const composer = new Composer({
   ids: { field: "composer", button: "send" },
   label: "ask",
-  send: (space, text, mention) => sendMessage({ space, text, mention, thread: null }),
+  send: (space, written) => deliver(send(state, { ...written, space, thread: null })),
+  command: (space, given) => deliver(command(state, given, { space, thread: null })),
   escape: () => {},
 });
 const threadComposer = new Composer({
   ids: { field: "thread-composer", button: "thread-send" },
   label: "replyPlaceholder",
-  send: (thread, text, mention) => sendMessage({ space: state.space, text, mention, thread }),
+  send: (thread, written) => deliver(send(state, { ...written, space: state.space, thread })),
+  command: (thread, given) => deliver(command(state, given, { space: state.space, thread })),
   escape: closeThread,
+});
+const clicks = new Clicks({
+  dialog: part["card-dialog"],
+  state,
+  say: (text) => showToast(part, text),
 });
 part.dock.append(composer.element);
 const operator = new Operator(part.operator, { person: () => state.person, failed: (error) => tell("notDone", error) });
 const drawer = new Drawer(part);
-let atEnd = true;
-let drawnSpace = null;
+const stream = new Stream(part, threadComposer);
 
-async function sendMessage(fields) {
+/** Wait until something is sent. A composer keeps what was refused. */
+async function deliver(sent) {
   try {
-    const message = await post("/page/messages", { ...fields, locale: spoken(), person: state.person });
-    state.apply({ kind: "updated", message });
-    if (!fields.thread) atEnd = true;
+    const message = await sent;
+    if (message.name) state.apply({ kind: "updated", message });
+    if (!message.threadReply) stream.toEnd();
   } catch (error) {
     tell("notSent", error);
     throw error;
   }
+}
+
+function change(path, body) {
+  return post(`/page/${path}`, body).catch((error) => tell("notDone", error));
 }
 
 function tell(what, error) {
@@ -60,7 +72,6 @@ function tell(what, error) {
 }
 
 function draw() {
-  const bot = state.bot.displayName;
   drawSpaces(part.spaces, state);
   drawHeading(part, state);
   part.lost.hidden = state.connected;
@@ -71,43 +82,15 @@ function draw() {
   if (state.person) part.person.value = state.person;
   document.body.classList.toggle("operating", Boolean(state.place));
   part.operate.ariaCurrent = state.place ? "page" : null;
+  drawSetup(part, state);
   if (state.place || !state.current) return;
   composer.open(state.space, addressing());
-  drawStream(bot);
-}
-
-function drawStream(bot) {
-  if (drawnSpace !== state.space) {
-    part.stream.replaceChildren();
-    atEnd = true;
-    drawnSpace = state.space;
-  }
-  const topics = renderStream(state, part.stream);
-  morphChildren(part.stream, h("div", {}, ...(topics.length ? topics : [renderWelcome(bot)])));
-  const slot = part.stream.querySelector(".thread-slot");
-  if (slot) {
-    threadComposer.open(state.openThread, addressing());
-    if (!slot.contains(threadComposer.element)) slot.append(threadComposer.element);
-  }
-  keepInView();
+  stream.draw(state, addressing());
 }
 
 function addressing() {
-  return { bot: state.bot.displayName, canMention: !isDirect(state.current) };
-}
-
-function keepInView() {
-  const last = [...part.stream.querySelectorAll(".message")].at(-1);
-  // The end of the stream, but never past the beginning of an answer that is longer than the window.
-  if (atEnd) part.stream.scrollTop = last ? Math.min(part.stream.scrollHeight, last.offsetTop - MARGIN) : 0;
-  else if (threadComposer.element.contains(document.activeElement)) threadComposer.element.scrollIntoView({ block: "nearest" });
-  noteScroll();
-}
-
-function noteScroll() {
-  const { scrollHeight, scrollTop, clientHeight } = part.stream;
-  atEnd = scrollHeight - scrollTop - clientHeight < AT_END;
-  part.latest.hidden = atEnd;
+  const { bot, commands, botIsHere: isHere } = state;
+  return { bot: bot.displayName, canMention: !isDirect(state.current), isHere, commands };
 }
 
 function enter(space) {
@@ -142,20 +125,16 @@ function closeThread() {
   queueMicrotask(() => topic?.querySelector("[data-act=reply]")?.focus());
 }
 
-function confirmDelete(name) {
-  part.confirm.returnValue = "";
-  part.confirm.onclose = () => {
-    if (part.confirm.returnValue === "delete") post("/page/delete", { name }).catch((error) => tell("notDone", error));
-  };
-  part.confirm.showModal();
-}
-
 const acts = {
-  delete: (button) => confirmDelete(button.closest("[data-name]").dataset.name),
+  delete: (button) => {
+    const { name } = button.closest("[data-name]").dataset;
+    confirmed(part, say("deleteQuestion"), "delete", () => change("delete", { name }));
+  },
   expand: (button) => {
     state.expanded.add(button.closest("[data-thread]").dataset.thread);
     state.changed();
   },
+  press: (button) => clicks.press(button, button.closest("[data-name]").dataset.name),
   reply: (button) => openThread(button.closest("[data-thread]").dataset.thread),
   suggest: (button) => {
     composer.ask(button.textContent);
@@ -176,10 +155,10 @@ part.stream.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-act]");
   if (button) acts[button.dataset.act](button);
 });
-part.stream.addEventListener("scroll", noteScroll);
-part.latest.addEventListener("click", () => {
-  part.stream.scrollTop = part.stream.scrollHeight;
-});
+// The inputs of a card are sent by its buttons alone.
+document.addEventListener("submit", (event) => event.target.matches(".card") && event.preventDefault());
+listenToMenus();
+listenToSetup(part, state, change);
 part.language.addEventListener("change", () => {
   speak(part.language.value);
   remember("language", spoken());

@@ -89,7 +89,8 @@ function renderMessage(message, state) {
       "div",
       { class: "body" },
       byline(message),
-      textOf(message),
+  textOf(message),
+      ...(message.attachment ?? []).map(attachment),
       ...cardsV2.map(renderCard),
       ...accessoryWidgets.map(renderAccessory),
       state.unanswered.has(name) && trouble(state.bot.displayName),
@@ -125,9 +126,13 @@ function byline({ sender, createTime, lastUpdateTime }) {
   );
 }
 
+function attachment({ contentName }) {
+  return h("div", { class: "attachment" }, icon("attach_file"), h("span", {}, contentName));
+}
+
 function textOf({ html, text, annotations = [] }) {
   if (!text) return null;
-  const mention = annotations.find(({ userMention }) => userMention);
+  const mention = annotations.find(({ userMention, slashCommand }) => userMention || slashCommand);
   const content = mention ? highlighted(text, mention) : html ? fromHtml(html) : lines(text);
   return h("div", { class: "rich", "data-key": "text" }, ...content);
 }

@@ -6,6 +6,9 @@ export class State {
   people = [];
   bot = { name: "", displayName: "threadwise" };
   model = "";
+  commands = [];
+  connection = null; // how Chat is connected to the bot, as /page/state tells it
+  withoutBot = []; // the names of spaces
   space = null;
   place = null; // where in the operator view; null: in the chat
   person = null;
@@ -39,15 +42,20 @@ export class State {
   }
 
   /** Take over what the server says (after a connection): its word replaces everything but where the person is. */
-  load({ spaces, people, bot, model, messages }) {
+  load({ messages, ...answer }) {
     const known = new Map(messages.map((message) => [message.name, message]));
-    this.set({ spaces, people, bot, model, messages: known, connected: true });
+    this.set({ ...answer, messages: known, connected: true });
+    const { people } = answer;
     if (!people.some(({ name }) => name === this.person)) this.person = people[0]?.name ?? null;
     this.#stayInReach();
   }
 
   /** Apply one change the server told. */
-  apply({ kind, message }) {
+  apply({ kind, message, ...around }) {
+    if (kind === "around") {
+      this.set(around);
+      return;
+    }
     if (kind === "deleted") this.messages.delete(message.name);
     else if (kind === "not_responding") this.unanswered.add(message.name);
     else this.#put(message);
@@ -86,6 +94,11 @@ export class State {
   /** The space shown, or undefined before the first load. */
   get current() {
     return this.spaces.find(({ name }) => name === this.space);
+  }
+
+  /** Whether the bot is in the space shown. */
+  get botIsHere() {
+    return !this.withoutBot.includes(this.space);
   }
 
   #open(space) {

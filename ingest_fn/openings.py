@@ -1,0 +1,46 @@
+"""How a thread began that somebody replies in, where all of the space is one conversation.
+
+In a direct message each message has a thread of its own, and so has each answer. When a person replies in
+such a thread, its memory is the thread's, and what opened it counts as its start: a question, and what it was
+answered. Both are in the memory of the direct message, where they are looked for.
+"""
+
+from dataclasses import dataclass
+
+from shared.chat import Chat
+from shared.chat_places import Place
+from shared.conversations import Conversations
+from shared.deadline import Deadline
+from shared.envelope import Turn
+from shared.errors import Permanent
+
+
+@dataclass(frozen=True)
+class Openings:
+    """Finds the question that a thread began with, in one Firestore database and in Chat."""
+
+    conversations: Conversations
+    chat: Chat
+
+    def of(self, place: Place, name: str, deadline: Deadline) -> tuple[Turn, ...]:
+        """What opened the conversation `name`: a question and its answer, or nothing where it is not known.
+
+        Raises Transient or Permanent.
+        """
+        if not place.flat or not name.startswith(f"{place.space}/threads/"):
+            return ()
+        known = self.conversations.known(place.space, deadline)
+        questions = {turn.question_id for turn in known}
+        # A message that opens a thread has the thread's id twice in its name (seen, not documented).
+        root = f"{place.space}/messages/{'.'.join([name.rpartition('/')[2]] * 2)}"
+        opened = root if root in questions else self._answered(root, questions, deadline)
+        return tuple(turn for turn in known if turn.question_id == opened)
+
+    def _answered(self, root: str, questions: set[str], deadline: Deadline) -> str | None:
+        """The question that `root` is our answer to, if it is one."""
+        if not questions:
+            return None
+        try:
+            return self.chat.question_of(root, questions, deadline)
+        except Permanent:  # a message that we may not see is none of ours
+            return None

@@ -1,0 +1,101 @@
+// The commands of the bot: a list that opens when a message begins with a slash, and what a message says of them.
+
+import { h } from "./dom.js";
+import { say } from "./strings.js";
+
+const SLASH = "SLASH_COMMAND";
+let lists = 0;
+
+/** The slash command a message is, with the words after it: `{command, words}`, or null. */
+export function commandIn(text, commands) {
+  const [, name, words] = text.match(/^(\/\S+)\s*([^]*)$/) ?? [];
+  const command = commands.find((each) => each.type === SLASH && each.name === name?.toLowerCase());
+  return command ? { command, words } : null;
+}
+
+/** The list above a text field. `chosen(command)` is told of the one that is chosen; the field keeps the focus. */
+export class CommandList {
+  #field;
+  #chosen;
+  #commands = [];
+  #active = 0;
+  #bot = "";
+
+  constructor(field, chosen) {
+    lists += 1;
+    this.#field = field;
+    this.#chosen = chosen;
+    this.element = h("div", { class: "commands", role: "listbox", id: `commands-${lists}`, hidden: true });
+    field.setAttribute("aria-autocomplete", "list");
+    field.setAttribute("aria-controls", this.element.id);
+    // A press that took the focus away from the field would close the list before the click.
+    this.element.addEventListener("mousedown", (event) => event.preventDefault());
+    this.element.addEventListener("click", ({ target }) => {
+      const entry = target.closest("[data-id]");
+      if (entry) this.#choose(this.#commands.find(({ id }) => id === Number(entry.dataset.id)));
+    });
+    field.addEventListener("blur", () => this.close());
+  }
+
+  get isOpen() {
+    return !this.element.hidden;
+  }
+
+  /** Show those of the commands that begin as the field does, or all; `bot` is its name. */
+  open(commands, bot, all = false) {
+    this.#bot = bot;
+    const begun = all ? "" : this.#field.value.toLowerCase();
+    this.#commands = commands.filter(({ name, type }) => all || (begun === "/" ? true : type === SLASH && name.startsWith(begun)));
+    this.#active = 0;
+    this.element.hidden = this.#commands.length === 0;
+    this.element.setAttribute("aria-label", say("commands"));
+    this.#draw();
+  }
+
+  close() {
+    this.element.hidden = true;
+    this.#field.removeAttribute("aria-activedescendant");
+  }
+
+  /** Take a key while the list is open; whether it was one for the list. */
+  onKey({ key, shiftKey }) {
+    if (!this.isOpen) return false;
+    const count = this.#commands.length;
+    if (key === "ArrowDown") this.#active = (this.#active + 1) % count;
+    else if (key === "ArrowUp") this.#active = (this.#active + count - 1) % count;
+    else if (key === "Escape") this.close();
+    else if ((key === "Enter" && !shiftKey) || key === "Tab") this.#choose(this.#commands[this.#active]);
+    else return false;
+    if (this.isOpen) this.#draw();
+    return true;
+  }
+
+  #choose(command) {
+    this.close();
+    this.#chosen(command);
+  }
+
+  #draw() {
+    if (!this.isOpen) return;
+    const entries = this.#commands.map((command, index) => this.#entry(command, index));
+    this.element.replaceChildren(...entries);
+    this.#field.setAttribute("aria-activedescendant", entries[this.#active].id);
+    entries[this.#active].scrollIntoView({ block: "nearest" });
+  }
+
+  #entry({ id, name, type }, index) {
+    const what = say(`command_${name.replace("/", "").toLowerCase()}`, { bot: this.#bot }) ?? "";
+    return h(
+      "div",
+      { class: "command", role: "option", id: `${this.element.id}-${id}`, "data-id": id, "aria-selected": String(index === this.#active) },
+      h("b", {}, name),
+      h("span", { class: "hint" }, what),
+      type !== SLASH && h("span", { class: "badge" }, say("quickCommand")),
+    );
+  }
+}
+
+/** Whether a command is sent with the words that are written after it. */
+export function takesWords({ type }) {
+  return type === SLASH;
+}
