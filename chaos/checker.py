@@ -17,11 +17,12 @@ def check(asked: Iterable[Asked], outside: Outside) -> Verdict:
     """Look for violations of the rule; a question that Chat could not even hand over may have no end."""
     asked = list(asked)
     messages, violations = _matched(asked, outside)
+    said = _said(outside)
     for question in asked:
         message = messages.get(question.name)
         violations += _turns(question, message, outside)
         violations += _case(question, message, outside)
-        violations += _crossed(question, outside)
+        violations += _crossed(question, outside, said[question.place])
     violations += [*_strangers(asked, outside), *_order(asked, outside)]
     if outside.letters[UNREADABLE]:
         violations.append(Violation(Kind.MANGLED, UNREADABLE, f"{outside.letters[UNREADABLE]} dead letters"))
@@ -132,8 +133,18 @@ def _case(question: Asked, message: Json | None, outside: Outside) -> Iterator[V
         yield Violation(Kind.CASE_MISSING, question.name, f"the asker was not told {case['reference']}")
 
 
-def _crossed(question: Asked, outside: Outside) -> Iterator[Violation]:
-    """A search for what only other conversations are about."""
+def _said(outside: Outside) -> dict[str, list[Json]]:
+    """The bot's messages in each place, oldest first."""
+    said: dict[str, list[Json]] = defaultdict(list)
+    for message in outside.messages:
+        said[place_of(message)].append(message)
+    return said
+
+
+def _crossed(question: Asked, outside: Outside, said: list[Json]) -> Iterator[Violation]:
+    """A search for what only other conversations are about: not even an earlier answer in this one."""
+    heard = [str(each.get("text")) for each in said if str(each["createTime"]) < question.created]
+    known = "\n".join(heard).lower()
     queries = {
         _final(question, outside).get("search_query"),
         *(
@@ -144,7 +155,7 @@ def _crossed(question: Asked, outside: Outside) -> Iterator[Violation]:
     }
     for query in filter(None, queries):
         for key in question.conversation.foreign:
-            if key.lower() in query.lower():
+            if key.lower() in query.lower() and key.lower() not in known:
                 yield Violation(Kind.CROSSED_OVER, question.name, f"searched for {query!r}")
 
 

@@ -29,7 +29,7 @@ from shared.chat_events import (
     understand,
 )
 from shared.chat_places import Place
-from shared.conversations import Conversations, Noted, history_of
+from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question
 from shared.errors import Permanent, in_one_line
@@ -39,6 +39,7 @@ from shared.forgotten import Forgotten
 from shared.outbox import Outbox
 from shared.progress import Progress
 from shared.records import Records
+from shared.turns import Noted, history_of
 
 __all__ = ["STEP", "Services", "ingest"]
 

@@ -182,6 +182,17 @@ def test_every_way_to_break_the_rule_is_reported_with_its_kind(
     ]
 
 
+def test_a_follow_up_may_be_searched_for_with_what_an_earlier_answer_in_its_place_is_about(
+    healthy: Outside,
+) -> None:
+    thread_turns(healthy)[3]["search_query"] = f"In more detail? ({ROAMING.key})"
+    assert {each.kind for each in check(ALL, healthy).violations} == {Kind.CROSSED_OVER}
+
+    healthy.messages[0]["text"] = f"Like this, or with {ROAMING.key}. [1]"
+
+    assert Kind.CROSSED_OVER not in {each.kind for each in check(ALL, healthy).violations}
+
+
 def test_of_two_questions_with_the_same_answer_the_one_without_a_message_is_lost(healthy: Outside) -> None:
     healthy.questions[FOLLOW_UP.name] = final("Like this. [1]")
     healthy.messages[1]["text"] = "Like this. [1]"

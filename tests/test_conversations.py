@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from shared import conversations as module
-from shared.conversations import COLLECTION, MOST_BYTES, PENDING_COUNTS_FOR, PROMPT_CHARACTERS, Conversations
+from shared.conversations import COLLECTION, MOST_BYTES, Conversations
 from shared.deadline import Deadline
 from shared.envelope import Question, Turn
 from shared.firestore import document_id
+from shared.turns import PENDING_COUNTS_FOR, PROMPT_CHARACTERS
 from tests.factories import question
 
 HOURS = 24
