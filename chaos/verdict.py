@@ -62,4 +62,12 @@ def end_of(message: Json) -> End:
     """What a final message is: only an apology has a reference, only an answer shows sources."""
     if _REFERENCE.search(message["text"]):
         return End.APOLOGY
-    return End.ANSWER if message.get("cardsV2") else End.FALLBACK
+    return End.ANSWER if _shows_sources(message) else End.FALLBACK
+
+
+def _shows_sources(message: Json) -> bool:
+    """Whether a card lists anything under a heading; what was searched for stands under none."""
+    sections = (
+        section for card in message.get("cardsV2", ()) for section in card.get("card", {}).get("sections", ())
+    )
+    return any("header" in section for section in sections)

@@ -22,6 +22,7 @@ from local.stack import running
 from shared.chat import message_id
 from shared.firestore import document_id
 from shared.records import COLLECTION
+from tests.clicking import buttons_of, parameters_of
 
 HELPDESK, SALES, AIKOS_DM = "spaces/AAAAhelpdesk", "spaces/AAAAsalestyo", "spaces/dmAikoAAAAE"
 PATIENCE = 60.0
@@ -56,13 +57,27 @@ class Stack:
         )
         return dict(response.raise_for_status().json())
 
-    def final(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The question's final message once it is posted; fails when it does not come."""
+    def click(self, message: dict[str, Any], **wanted: str) -> None:
+        """Click on the one button of a message whose parameters are, among others, `wanted`."""
+        [button] = [each for each in buttons_of(message) if wanted.items() <= parameters_of(each).items()]
+        body = {"message": message["name"], "function": button["onClick"]["action"]["function"]}
+        httpx.post(
+            f"{self.places.url}/page/clicks",
+            json={**body, "parameters": parameters_of(button), "person": "users/1001"},
+            headers={"Origin": self.places.url},
+            trust_env=False,
+        ).raise_for_status()
+
+    def final(self, question: dict[str, Any], again: int = 0) -> dict[str, Any]:
+        """The question's final message once it is posted; fails when it does not come.
+
+        `again` is the how-many-th answer that is waited for.
+        """
         reference = self.firestore.collection(COLLECTION).document(document_id(question["name"]))
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             record = reference.get().to_dict() or {}
-            if record.get("posted"):
+            if record.get("posted") and record["final"].get("again", 0) == again:
                 return dict(record["final"])
             time.sleep(0.05)
         raise AssertionError(f"no answer to {question['text']!r} in {PATIENCE:.0f} s")

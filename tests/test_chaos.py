@@ -21,7 +21,7 @@ from chaos.load import Asked, Load
 from chaos.outside import UNREADABLE, Outside, look
 from chaos.script import DIRECT, SPACES, TOPICS, Conversation, Topic, written
 from chaos.storm import RESTART, schedule
-from chaos.verdict import End, Kind
+from chaos.verdict import End, Kind, end_of
 from chaos.watch import Watch, place_of
 from local.faults import NAMES
 from local.pipeline import FUNCTIONS, STEPS
@@ -33,6 +33,9 @@ VPN, ROAMING = TOPICS[SPACE][0], TOPICS["direct"][0]
 REPLIES = f"/v1/{SPACE}/messages?messageReplyOption=REPLY_MESSAGE_OR_FAIL"
 Json = dict[str, Any]
 Break = Callable[[Outside], object]
+
+#: The card below an answer.
+SOURCES = {"card": {"sections": [{"header": "Sources", "widgets": [{}]}]}}
 
 
 def conversation(space: str, topic: Topic, *questions: str) -> Conversation:
@@ -64,7 +67,7 @@ def said(question: Asked, text: str, *, thread: str | None = None, cards: bool =
         "text": text,
         "createTime": question.created + "1",
     }
-    return {**message, "cardsV2": [{}]} if cards else message
+    return {**message, "cardsV2": [SOURCES]} if cards else message
 
 
 def turns(question: Asked, answer: str) -> list[Json]:
@@ -386,3 +389,10 @@ async def test_a_case_that_vanishes_is_reported(stack: Stack) -> None:
             assert await one.kinds() == {Kind.CASE_MISSING}
     finally:
         stack.faults.switch_off()
+
+
+def test_what_was_searched_for_is_no_source() -> None:
+    searched = {"card": {"sections": [{"widgets": [{"decoratedText": {"text": "I searched for: VPN"}}]}]}}
+
+    assert end_of({"text": "Nothing found.", "cardsV2": [searched]}) is End.FALLBACK
+    assert end_of({"text": "Like this.", "cardsV2": [SOURCES]}) is End.ANSWER

@@ -17,6 +17,7 @@ import pytest
 from local.pipeline import STEPS
 from local.places import HOST, free_port
 from shared.conversations import COLLECTION
+from shared.feedback import COLLECTION as FEEDBACK
 from shared.firestore import document_id
 from shared.texts import text
 from tests.factories import envelope, push
@@ -74,6 +75,27 @@ def test_a_follow_up_is_searched_for_with_what_it_refers_to(stack: Stack) -> Non
     assert "VPN" in second["search_query"]
     assert "VPN" in titles(second)
     assert second["text"] != first["text"]
+
+
+def test_clicks_have_a_follow_up_answered_in_its_own_words_and_rate_an_answer(stack: Stack) -> None:
+    first = stack.ask(VPN_EN)
+    stack.final(first)
+    thread = first["thread"]["name"]
+    follow_up = stack.ask("Can you explain in more detail?", thread=thread)
+    assert "VPN" in stack.final(follow_up)["search_query"]
+
+    stack.click(stack.said(follow_up), action="literal")
+    stack.click(stack.said(first), verdict="up")
+
+    literal = stack.final(follow_up, again=1)
+    assert literal["search_query"] == "Can you explain in more detail?"
+    until = time.monotonic() + 30
+    while not (rated := list(stack.firestore.collection(FEEDBACK).stream())) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [(each.get("question_id"), each.get("verdict")) for each in rated] == [(first["name"], "up")]
+    assert len(stack.of_the_bot(thread)) == 2
+    turns = stack.firestore.collection(COLLECTION).document(document_id(thread)).get().get("turns")
+    assert [turn["question_id"] for turn in turns if turn["question_id"] == follow_up["name"]] == []
 
 
 def test_a_japanese_follow_up_too(stack: Stack) -> None:

@@ -209,3 +209,44 @@ def test_nothing_is_written_after_the_lease(records: Records) -> None:
 
     with records.writing(asked.id, lease, Deadline(60)) as until:
         assert until.remaining < LEASE.total_seconds()
+
+
+def again(number: int, kind: str = "answer") -> dict[str, Any]:
+    return {**final(kind, f"Answer {number}."), "again": number}
+
+
+def test_a_later_answer_takes_the_place_of_an_earlier_one_and_never_the_other_way_round(
+    records: Records,
+) -> None:
+    asked = question()
+    records.settle(asked.id, again(0), Deadline(5))
+
+    assert records.settle(asked.id, again(1), Deadline(5)).final == again(1)
+    assert records.settle(asked.id, again(0), Deadline(5)).final == again(1)
+    assert records.lease_for_apology(asked.id, again(0, "apology"), Deadline(5)) is None
+
+
+def test_what_is_posted_late_does_not_count_as_the_later_answer(records: Records) -> None:
+    asked = question()
+    records.settle(asked.id, again(1), Deadline(5))
+
+    newer = records.mark_posted(asked.id, Deadline(5))
+
+    assert newer is not None and newer.final == again(1)
+    settled = records.settled(asked.id, Deadline(5))
+    assert settled is not None and not settled.posted
+    assert records.mark_posted(asked.id, Deadline(5), again=1) is None
+    settled = records.settled(asked.id, Deadline(5))
+    assert settled is not None and settled.posted
+
+
+def test_an_apology_for_what_was_asked_again_gives_way_to_its_answer_alone(records: Records) -> None:
+    asked = question()
+    records.settle(asked.id, again(0), Deadline(5))
+    records.mark_posted(asked.id, Deadline(5))
+    sorry = again(1, "apology")
+
+    release(records, asked, records.lease_for_apology(asked.id, sorry, Deadline(5)), apologised=True)
+
+    assert records.settle(asked.id, again(0), Deadline(5)).final == sorry
+    assert records.settle(asked.id, again(1), Deadline(5)).final == again(1)

@@ -19,7 +19,7 @@ from ingest_fn.settings import Settings as IngestSettings
 from local.places import CORPUS, HOST, Places
 from reformulate_fn.reformulate import reformulate, show_query
 from reformulate_fn.settings import Settings as ReformulateSettings
-from retrieve_fn.retrieve import retrieve
+from retrieve_fn.retrieve import retrieve, show_writing
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.envelope import Envelope
 from shared.step import Step
@@ -104,7 +104,12 @@ def _step(name: str, where: Where, seconds: float) -> tuple[Step[Any], Envelope]
         settings = RetrieveSettings(chat_endpoint=chat, rag_corpus=CORPUS, rag_endpoint=endpoint)
         searching = retrieve_fn.services.open_services(settings)
         step = Step(
-            stage="searching", services=lambda: searching, work=retrieve, publishes_to="findings", **common
+            stage="searching",
+            services=lambda: searching,
+            work=retrieve,
+            publishes_to="findings",
+            afterwards=show_writing,
+            **common,
         )
         return step, envelope(search_query="VPN")
     writing = answer_fn.services.open_services(AnswerSettings(chat_endpoint=chat))
