@@ -39,6 +39,33 @@ class Conversations:
         self._keep = timedelta(hours=hours)
         self._forgotten = Forgotten(client)
 
+    def known(self, conversation: str, deadline: Deadline) -> tuple[Turn, ...]:
+        """All that is remembered of a conversation now, questions that wait for an answer included.
+
+        Raises Transient or Permanent.
+        """
+        now = datetime.now(UTC)
+        snapshot = read(self._document_of(conversation), deadline)
+        turns, pending = self._remembered(snapshot.to_dict() if snapshot.exists else None, now)
+        waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
+        return tuple(filter(None, map(turn_of, [*turns, *waiting])))
+
+    def drop(self, conversation: str, question_id: str, deadline: Deadline) -> None:
+        """Forget one question of a conversation, and its answer. Raises Transient or Permanent."""
+
+        def edit(current: Fields | None) -> Fields | None:
+            if current is None:
+                return None
+            turns, pending = self._remembered(current, datetime.now(UTC))
+            left = {
+                "turns": [entry for entry in turns if entry["question_id"] != question_id],
+                "pending": [entry for entry in pending if entry["question_id"] != question_id],
+                "asked": [each for each in asked_of(current) if each != question_id],
+            }
+            return None if left == {name: current.get(name) for name in left} else {**current, **left}
+
+        change(self._client, self._document_of(conversation), edit, deadline)
+
     def note_pending(self, question: Question, deadline: Deadline) -> Noted:
         """Note that a question was asked and return the history it was asked in.
 
@@ -123,33 +150,6 @@ class Conversations:
             return self._document(question, kept, pending, now)
 
         change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
-
-    def known(self, conversation: str, deadline: Deadline) -> tuple[Turn, ...]:
-        """All that is remembered of a conversation now, questions that wait for an answer included.
-
-        Raises Transient or Permanent.
-        """
-        now = datetime.now(UTC)
-        snapshot = read(self._document_of(conversation), deadline)
-        turns, pending = self._remembered(snapshot.to_dict() if snapshot.exists else None, now)
-        waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
-        return tuple(filter(None, map(turn_of, [*turns, *waiting])))
-
-    def drop(self, conversation: str, question_id: str, deadline: Deadline) -> None:
-        """Forget one question of a conversation, and its answer. Raises Transient or Permanent."""
-
-        def edit(current: Fields | None) -> Fields | None:
-            if current is None:
-                return None
-            turns, pending = self._remembered(current, datetime.now(UTC))
-            left = {
-                "turns": [entry for entry in turns if entry["question_id"] != question_id],
-                "pending": [entry for entry in pending if entry["question_id"] != question_id],
-                "asked": [each for each in asked_of(current) if each != question_id],
-            }
-            return None if left == {name: current.get(name) for name in left} else {**current, **left}
-
-        change(self._client, self._document_of(conversation), edit, deadline)
 
     def _reference(self, question: Question) -> Any:
         return self._document_of(question.conversation)
