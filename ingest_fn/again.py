@@ -13,12 +13,14 @@ from typing import Protocol
 from ingest_fn import about, publish
 from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice
+from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from shared import logs
 from shared.buttons import MOST_AGAIN
 from shared.cards import progress
 from shared.chat import Chat
 from shared.chat_events import Clicked
+from shared.chat_places import Place
 from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question, Turn
@@ -38,6 +40,8 @@ class Services(about.Services, publish.Services, Protocol):
     def chat(self) -> Chat: ...
     @property
     def conversations(self) -> Conversations: ...
+    @property
+    def openings(self) -> Openings: ...
     @property
     def pace(self) -> Pace: ...
     @property
@@ -71,7 +75,8 @@ def _again(
     elif not services.pace.allows(_named(found), deadline):
         notice(place, "too_many", services, deadline, most=services.pace.most)
     else:
-        _send(found, incoming, services, deadline, literal=literal or found.final.get("literal", False))
+        literal = literal or found.final.get("literal", False)
+        _send(place, found, incoming, services, deadline, literal=literal)
 
 
 def _named(found: about.About) -> Question:
@@ -80,13 +85,19 @@ def _named(found: about.About) -> Question:
 
 
 def _send(
-    found: about.About, incoming: Incoming, services: Services, deadline: Deadline, *, literal: bool
+    place: Place,
+    found: about.About,
+    incoming: Incoming,
+    services: Services,
+    deadline: Deadline,
+    *,
+    literal: bool,
 ) -> None:
     started, question = time.monotonic(), found.question
     envelope = Envelope(
         trace=incoming.trace,
         question=question,
-        history=_history(question, services, deadline),
+        history=_history(place, question, services, deadline),
         again=again_of(found.final) + 1,
         again_at=datetime.now(UTC),
         literal=literal,
@@ -100,12 +111,13 @@ def _send(
         wait([card], timeout=WAIT_FOR_CARD)
 
 
-def _history(question: Question, services: Services, deadline: Deadline) -> tuple[Turn, ...]:
+def _history(place: Place, question: Question, services: Services, deadline: Deadline) -> tuple[Turn, ...]:
     try:
-        return services.conversations.history(question, deadline.within(WAIT_FOR_HISTORY))
+        history = services.conversations.history(question, deadline.within(WAIT_FOR_HISTORY))
     except Exception as error:
         logs.error("History cannot be read; going on without it", error=in_one_line(error))
-        return ()
+        history = ()
+    return services.openings.before(place, question.conversation, history, deadline)
 
 
 def _show_progress(envelope: Envelope, services: Services, deadline: Deadline) -> None:

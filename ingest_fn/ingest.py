@@ -3,7 +3,7 @@
 import contextvars
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ingest_fn.auth import Verifier
 from ingest_fn.clicks import clicked
@@ -31,7 +31,7 @@ from shared.chat_events import (
 from shared.chat_places import Place
 from shared.conversations import Conversations
 from shared.deadline import Deadline
-from shared.envelope import Envelope, Question
+from shared.envelope import Envelope, Question, Turn
 from shared.errors import Permanent, in_one_line
 from shared.failures import Failures
 from shared.feedback import Feedback
@@ -39,7 +39,7 @@ from shared.forgotten import Forgotten
 from shared.outbox import Outbox
 from shared.progress import Progress
 from shared.records import Records
-from shared.turns import Noted, history_of
+from shared.turns import Noted
 
 __all__ = ["STEP", "Services", "ingest"]
 
@@ -47,8 +47,6 @@ __all__ = ["STEP", "Services", "ingest"]
 WAIT_FOR_CARD = 1.5
 #: Seconds for reading and noting the history; without it the question still gets an answer.
 WAIT_FOR_HISTORY = 4.0
-#: Seconds for finding what a thread of a direct message began with; without it the question is answered, too.
-WAIT_FOR_OPENING = 2.0
 #: A subscription to all that happens in a space sends these, and not to us.
 _OTHER_EVENTS = "google.workspace."
 
@@ -139,17 +137,18 @@ def _ask(event: Asked, incoming: Incoming, services: Services, deadline: Deadlin
 def _take(event: Asked, incoming: Incoming, services: Services, deadline: Deadline) -> bool:
     """Send a question on its way; False when it was answered before."""
     question, started = event.question, time.monotonic()
-    noted = _begun(event, _note(question, services, deadline), services, deadline)
+    noted = _note(question, services, deadline)
     if noted.answered:
         logs.info("Sent again, but answered already")
         return False
+    history = services.openings.before(event.place, question.conversation, noted.history, deadline)
     context = contextvars.copy_context()  # so that its log lines name the question, too
-    card = services.background.submit(context.run, _show_progress, question, noted, services, deadline)
+    card = services.background.submit(context.run, _show_progress, question, history, services, deadline)
     wait([card], timeout=WAIT_FOR_CARD)
     envelope = Envelope(
         trace=incoming.trace,
         question=question,
-        history=noted.history,
+        history=history,
         button=button(incoming, services.settings),
     )
     publish(envelope, incoming, started, services, deadline)
@@ -164,21 +163,11 @@ def _note(question: Question, services: Services, deadline: Deadline) -> Noted:
         return Noted()
 
 
-def _begun(event: Asked, noted: Noted, services: Services, deadline: Deadline) -> Noted:
-    """With what its thread began with, where that is not in the thread's own memory."""
-    try:
-        opening = services.openings.of(
-            event.place, event.question.conversation, deadline.within(WAIT_FOR_OPENING)
-        )
-    except Exception as error:
-        logs.warning("What the thread began with cannot be read", error=in_one_line(error))
-        return noted
-    return replace(noted, history=history_of([*opening, *noted.history]))
-
-
-def _show_progress(question: Question, noted: Noted, services: Services, deadline: Deadline) -> None:
+def _show_progress(
+    question: Question, history: tuple[Turn, ...], services: Services, deadline: Deadline
+) -> None:
     # A question without history is searched for as it is, so the card can say so from the start.
-    if noted.history:
+    if history:
         card = progress(question.language, "understanding")
     else:
         card = progress(question.language, "searching", question.text)

@@ -7,12 +7,17 @@ answered. Both are in the memory of the direct message, where they are looked fo
 
 from dataclasses import dataclass
 
+from shared import logs
 from shared.chat import Chat
 from shared.chat_places import Place
 from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Turn
-from shared.errors import Permanent
+from shared.errors import Permanent, in_one_line
+from shared.turns import history_of
+
+#: Seconds for finding what a thread of a direct message began with; without it the question is answered, too.
+WAIT_FOR_OPENING = 2.0
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,17 @@ class Openings:
 
     conversations: Conversations
     chat: Chat
+
+    def before(
+        self, place: Place, conversation: str, history: tuple[Turn, ...], deadline: Deadline
+    ) -> tuple[Turn, ...]:
+        """A conversation's history with what its thread began with; without, where that cannot be read."""
+        try:
+            opening = self.of(place, conversation, deadline.within(WAIT_FOR_OPENING))
+        except Exception as error:
+            logs.warning("What the thread began with cannot be read", error=in_one_line(error))
+            return history
+        return history_of([*opening, *history])
 
     def of(self, place: Place, name: str, deadline: Deadline) -> tuple[Turn, ...]:
         """What opened the conversation `name`: a question and its answer, or nothing where it is not known.
