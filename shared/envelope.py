@@ -15,9 +15,9 @@ from shared.errors import Permanent, Transient
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
-VERSION = 1
+VERSION = 2
 #: From the version that is the key to the next one; only VERSION - 1 needs an entry.
-UPGRADES: Mapping[int, Upgrade] = {}
+UPGRADES: Mapping[int, Upgrade] = {1: lambda before: {**before, "version": 2}}
 
 #: An ISO 639 code. Which languages are spoken is told by the catalogues in `shared/texts`, not here: a
 #: function that was deployed before a language came says what it has to say in English.
@@ -70,13 +70,18 @@ class Context(_Part):
 
 
 class Envelope(_Part):
-    """The payload of every message on `questions`, `queries` and `findings`."""
+    """The payload of every message on `questions`, `queries` and `findings`.
 
-    version: Literal[1] = 1
+    `rewrite_fault`: a reason code when the search query of a follow-up had to be made by rule, because the
+    model gave none or none that could be used; None otherwise. Version 1 did not have it.
+    """
+
+    version: Literal[2] = 2
     trace: Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,256}$")]
     question: Question
     history: tuple[Turn, ...] = ()
     search_query: str | None = None
+    rewrite_fault: Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")] | None = None
     contexts: tuple[Context, ...] | None = None
 
     def to_bytes(self) -> bytes:

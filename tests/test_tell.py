@@ -289,7 +289,7 @@ def test_a_letter_that_was_cut_off_on_the_way_comes_again_and_is_no_case(
 def test_a_letter_of_a_newer_version_is_told_all_the_same(teller: Teller, asked: Question, said: Any) -> None:
     headers, body = parked(envelope(question=asked))
 
-    teller.receive(headers, body.replace(b'"version":1', b'"version":2', 1))
+    teller.receive(headers, body.replace(b'"version":2', b'"version":3', 1))
 
     assert reference(asked.id) in said(asked)["text"]
 

@@ -20,7 +20,7 @@ from shared.words import Word
 OTHER_LANGUAGE = 0.7
 #: What a word in brackets counts: it is said by the way, and must not outweigh the question before it.
 #: However long such a word is, it counts as so many terms at most.
-ASIDE = 0.4
+ASIDE = 0.3
 MOST_TERMS_OF_AN_ASIDE = 3
 
 _IN_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
