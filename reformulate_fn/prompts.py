@@ -39,7 +39,7 @@ How do I set up StarGate on Windows? | Install the client. | Where is the cantee
 MOST_TOKENS = 256
 
 
-def prompt(envelope: Envelope, utc_offset: float) -> str:
+def prompt(envelope: Envelope, utc_offset: float = 0.0) -> str:
     """The history, the question and the day on which it was asked, as data.
 
     `utc_offset` is how many hours the askers' clocks are ahead of UTC.

@@ -19,8 +19,8 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
 
     Without `fusion` it is one: the sentence of the rewrite, with keywords where words alone are compared.
     A question that the rewrite left as it is stands alone: it gets none. With `fusion` the question with its
-    keywords is a second query, whatever the rewrite says: it mends what the first one misses. Raises Permanent
-    for an envelope without a search query.
+    keywords is a second query, whatever the rewrite says: it mends what the first one misses.
+    Raises Permanent for an envelope without a search query.
     """
     sentence = envelope.search_query
     if sentence is None:
@@ -30,4 +30,6 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
     if fusion:
         return tuple(dict.fromkeys((sentence, by_rule(envelope))))
     stands_alone = sentence == envelope.question.text
-    return (with_keywords_of(envelope, sentence),) if kind == "lexical" and not stands_alone else (sentence,)
+    if kind == "lexical" and not stands_alone:
+        return (with_keywords_of(envelope, sentence),)
+    return (sentence,)

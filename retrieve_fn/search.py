@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -45,17 +46,20 @@ class Corpus:
     links: Mapping[str, str]
 
 
-def search(queries: Sequence[str], corpus: Corpus, rag: Any, deadline: Deadline) -> list[Context]:
+def search(
+    queries: Sequence[str], corpus: Corpus, rag: Any, deadline: Deadline, patience: float = PATIENCE
+) -> list[Context]:
     """What is found, best first, each passage once; `rag` is a `VertexRagServiceClient`.
 
-    Several queries are asked at once and fused by reciprocal rank; one that fails or is slow is left out.
+    Several queries are asked at once and fused by reciprocal rank. One that fails is left out, and so is one
+    that takes `patience` seconds longer than the first that succeeds.
     Raises Permanent or Transient when none of them could be asked, with the trouble of the first.
     """
     if len(queries) == 1:
         return _found(queries[0], corpus.top_k, corpus, rag, deadline)
     depth = max(DEPTH, corpus.top_k)
-    asked = [in_background(lambda q=query: _found(q, depth, corpus, rag, deadline)) for query in queries]
-    rankings = [future.result() for future in _answered(asked, deadline)]
+    asked = [in_background(partial(_found, query, depth, corpus, rag, deadline)) for query in queries]
+    rankings = [future.result() for future in _answered(asked, deadline, patience)]
     if not rankings:
         return asked[0].result()
     if len(rankings) < len(queries):
@@ -65,15 +69,17 @@ def search(queries: Sequence[str], corpus: Corpus, rag: Any, deadline: Deadline)
     return [best[each] for each in order[: corpus.top_k]]
 
 
-def _answered(asked: Sequence[Future[list[Context]]], deadline: Deadline) -> list[Future[list[Context]]]:
+def _answered(
+    asked: Sequence[Future[list[Context]]], deadline: Deadline, patience: float
+) -> list[Future[list[Context]]]:
     """Those that succeed, in their order: from the first success on the others have a little time left."""
-    pending, patience = set(asked), deadline
+    pending, until = set(asked), deadline
     while pending:
-        done, pending = wait(pending, patience.remaining, FIRST_COMPLETED)
+        done, pending = wait(pending, until.remaining, FIRST_COMPLETED)
         if not done:
             break
-        if patience is deadline and any(future.exception() is None for future in done):
-            patience = deadline.within(PATIENCE)
+        if until is deadline and any(future.exception() is None for future in done):
+            until = deadline.within(patience)
     succeeded = [future for future in asked if future.done() and future.exception() is None]
     for future in asked:
         if succeeded and future.done() and isinstance(trouble := future.exception(), Exception):

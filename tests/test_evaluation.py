@@ -19,7 +19,7 @@ from evaluation.own import HERE, KINDS, read_own
 from evaluation.recording import Recorder, Replay
 from evaluation.report import tables, write_between
 from evaluation.run import evaluate
-from evaluation.search import Engine, fused
+from evaluation.search import Engine
 from shared.errors import Permanent
 from tests.factories import context as made_context
 
@@ -116,10 +116,6 @@ def test_a_broken_file_is_refused_in_words(folder: Path) -> None:
 
     with pytest.raises(Unreadable, match="not in the expected format"):
         read(folder)
-
-
-def test_fusion_prefers_what_several_rankings_hold_and_keeps_ties_in_order() -> None:
-    assert fused([["a", "b", "c"], ["d", "b"]]) == ["b", "a", "d", "c"]
 
 
 def test_the_rule_finds_a_follow_up_that_its_own_words_do_not(engine: Engine, local: Model) -> None:
