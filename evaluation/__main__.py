@@ -62,14 +62,19 @@ def evaluate(
 
     if page and data:
         raise _unusable("--page writes the figures of our own conversations; leave out --data.")
+    for path in (json_file, keep):
+        if path and not path.parent.is_dir():  # told before the work, not after it
+            raise _unusable(f"There is no folder {path.parent} to write {path.name} to.")
     try:
-        chosen = read(data) if data else read_own()
-        engine = Engine(chosen.passages)
+        watched = json.loads(gate.read_text(encoding="utf-8")) if gate else None
+        with _trouble.status("Reading and indexing the passages"):
+            chosen = read(data) if data else read_own()
+            engine = Engine(chosen.passages)
         with ExitStack() as stack:
             key = _key(gemini_key) if online else None
             model = _model(engine, stack, key, record, replay, (rewrite_model, answer_model))
             report = measure(chosen, engine, model, _tracked, with_answers=answers)
-    except (Unreadable, OSError) as error:
+    except (Unreadable, OSError, json.JSONDecodeError) as error:
         raise _unusable(str(error)) from None
     except (Permanent, Transient) as error:
         raise _unusable(f"The model did not answer: {error}") from None
@@ -81,8 +86,8 @@ def evaluate(
         write_between(PAGE, "figures of our own conversations", text)
     if keep:
         keep.write_text(json.dumps(figures(report), indent=2) + "\n", encoding="utf-8")
-    if gate:
-        worse = fallen(figures(report), json.loads(gate.read_text(encoding="utf-8")))
+    if watched is not None:
+        worse = fallen(figures(report), watched)
         for line in worse:
             _trouble.print(line, markup=False, highlight=False, soft_wrap=True)
         if worse:

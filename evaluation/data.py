@@ -2,13 +2,16 @@
 
 import gzip
 import json
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from local.rag.terms import is_japanese
 from shared.envelope import Language
+
+T = TypeVar("T")
 
 #: `answered` and `unanswerable` say what is honest, `clarify` that a question back is due; None: neither.
 Status = Literal["answered", "unanswerable", "clarify"]
@@ -80,56 +83,69 @@ def read(folder: Path) -> DataSet:
     tasks, queries = folder / "tasks.jsonl.gz", folder / "queries.jsonl.gz"
     if not tasks.is_file() and not queries.is_file():
         raise Unreadable(f"There is neither tasks.jsonl.gz nor queries.jsonl.gz in {folder}")
-    try:
-        passages = tuple(_passage(line) for line in _lines(folder / "passages.jsonl.gz"))
-        if tasks.is_file():
-            found = tuple(_task(line) for line in _lines(tasks))
-        else:
-            found = tuple(_query(line) for line in _lines(queries))
-    except FileNotFoundError as error:
-        raise Unreadable(f"{error.filename} is missing") from None
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise Unreadable(f"{folder} is not in the expected format: {type(error).__name__}, {error}") from None
+    passages = tuple(_read(folder / "passages.jsonl.gz", _passage))
+    found = tuple(_read(tasks, _task) if tasks.is_file() else _read(queries, _query))
     if not found or not passages:
         raise Unreadable(f"There are no questions or no passages in {folder}")
     return DataSet(folder.resolve().name, found, passages)
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            if line.strip():
-                yield json.loads(line)
+def _read(path: Path, parse: Callable[[dict[str, Any]], T]) -> Iterator[T]:
+    """What is in each line; fields that are not known are passed over. Raises Unreadable, naming the line."""
+    number = 0
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for line in file:
+                number += 1
+                if line.strip():
+                    yield parse(json.loads(line))
+    except FileNotFoundError:
+        raise Unreadable(f"{path} is missing") from None
+    except KeyError as error:
+        raise Unreadable(f"{path}, line {number}: the field {error} is missing") from None
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError) as error:
+        where = f"{path}, line {number}" if number else str(path)
+        raise Unreadable(f"{where} is not in the expected format: {error}") from None
 
 
 def _passage(line: dict[str, Any]) -> Passage:
     title = line.get("title") or ""
-    return Passage(line["id"], title, line["text"], title or line["id"])
+    return Passage(_text(line, "id"), title, _text(line, "text"), title or line["id"])
+
+
+def _text(line: dict[str, Any], field: str) -> str:
+    """Raises KeyError, or TypeError for anything but a text."""
+    value = line[field]
+    if not isinstance(value, str):
+        raise TypeError(f"the field {field!r} is no text")
+    return value
 
 
 def _history(line: dict[str, Any]) -> tuple[Utterance, ...]:
-    return tuple(("user" if speaker == "user" else "assistant", text) for speaker, text in line["history"])
+    return tuple(
+        ("user" if speaker == "user" else "assistant", str(text)) for speaker, text in line["history"]
+    )
 
 
 def _task(line: dict[str, Any]) -> Task:
     history = _history(line)
     return Task(
-        id=line["id"],
+        id=_text(line, "id"),
         kind=str(line.get("multi_turn") or "N/A").lower() if history else "first",
         history=history,
-        question=line["question"],
+        question=_text(line, "question"),
         gold=frozenset(line["gold"]),
         status=_STATUS.get(line.get("answerability") or ""),
-        published=line["rewrite"] or line["question"],
+        published=line.get("rewrite") or line["question"],
     )
 
 
 def _query(line: dict[str, Any]) -> Task:
     return Task(
-        id=line["id"],
+        id=_text(line, "id"),
         kind=line["kind"],
         history=_history(line),
-        question=line["question"],
+        question=_text(line, "question"),
         gold=frozenset(line["gold"]),
-        gold_rewrite=line["rewrite"] or line["question"],
+        gold_rewrite=line.get("rewrite") or line["question"],
     )

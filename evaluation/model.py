@@ -15,13 +15,14 @@ from starlette.applications import Starlette
 from answer_fn import prompts as answering
 from answer_fn.prompts import RagAnswer
 from evaluation.data import Task
+from evaluation.recording import NOT_RECORDED
 from local.faults import Faults
 from local.gemini.service import Gemini
 from local.rag.index import Hit, Index
-from reformulate_fn import prompts as rewriting
-from reformulate_fn.reformulate import cleaned
+from reformulate_fn.rewrite import Query, Rewriter, query
 from shared.deadline import Deadline
 from shared.envelope import Context, Envelope, Question, Turn
+from shared.errors import Permanent
 from shared.gemini import generate
 
 #: Seconds for one attempt and for all: an evaluation may wait longer than a person.
@@ -67,29 +68,21 @@ class Model:
         self.rewrites = rewrites
         self.answers = answers
 
-    def rewrite(self, task: Task) -> str:
-        """The question as the model would search for it; without history it is not asked.
-
-        Raises Permanent or Transient as `shared.gemini.generate` does.
-        """
-        if not task.history:
-            return task.question
-        return generate(
-            self._client,
-            model=self.rewrites,
-            prompt=rewriting.prompt(_envelope(task)),
-            config=rewriting.config(),
-            parse=cleaned,
-            deadline=Deadline(PATIENCE),
-            timeout=TIMEOUT,
+    def rewrite(self, task: Task) -> Query:
+        """What `reformulate_fn` would search for. Raises Permanent when the response was not recorded."""
+        found = query(
+            envelope(task), Rewriter(self._client, self.rewrites, timeout=TIMEOUT), Deadline(PATIENCE)
         )
+        if found.fault == NOT_RECORDED:
+            raise Permanent(NOT_RECORDED, f"no response of {self.rewrites} to {task.id}. Record again.")
+        return found
 
     def answer(self, task: Task, contexts: tuple[Context, ...]) -> RagAnswer:
         """The model's answer from these sources. Raises Permanent or Transient."""
         return generate(
             self._client,
             model=self.answers,
-            prompt=answering.prompt(_envelope(task, contexts)),
+            prompt=answering.prompt(envelope(task, contexts=contexts)),
             config=answering.config(),
             parse=RagAnswer.model_validate_json,
             deadline=Deadline(PATIENCE),
@@ -103,7 +96,8 @@ def context(hit: Hit) -> Context:
     return Context(id=chunk.uri, title=chunk.title, text=chunk.text, uri=chunk.uri, distance=hit.distance)
 
 
-def _envelope(task: Task, contexts: tuple[Context, ...] | None = None) -> Envelope:
+def envelope(task: Task, **fields: Any) -> Envelope:
+    """A task as the functions would get it; `fields` are what the steps before have added."""
     name = f"{_SPACE}/messages/1.1"
     question = Question(
         id=name,
@@ -115,4 +109,4 @@ def _envelope(task: Task, contexts: tuple[Context, ...] | None = None) -> Envelo
         asked_at=_ASKED_AT,
     )
     history = (Turn(role=r, text=t, timestamp=_ASKED_AT, question_id=name) for r, t in task.history)
-    return Envelope(trace="evaluation", question=question, history=tuple(history), contexts=contexts)
+    return Envelope(trace="evaluation", question=question, history=tuple(history), **fields)

@@ -1,5 +1,6 @@
 """One evaluation: every task's queries, what they find, and what is answered from it."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -7,13 +8,13 @@ from typing import Any
 from evaluation import answers
 from evaluation.data import DataSet, Task
 from evaluation.metrics import ndcg, paired, recall, reciprocal_rank
-from evaluation.model import Model, context
-from evaluation.recording import NOT_RECORDED
+from evaluation.model import Model, context, envelope
 from evaluation.search import Engine
 from local.gemini.prompt import Ask, Turn
 from local.gemini.rewrite import rewritten
-from reformulate_fn.fallback import fallback
-from shared.errors import Permanent, Transient
+from reformulate_fn.rewrite import Query
+from retrieve_fn.queries import queries
+from shared.keywords import by_rule
 
 METRICS: dict[str, Callable[[Sequence[str], frozenset[str]], float]] = {
     "recall@5": lambda ranking, gold: recall(ranking, gold, 5),
@@ -21,6 +22,8 @@ METRICS: dict[str, Callable[[Sequence[str], frozenset[str]], float]] = {
     "MRR@10": lambda ranking, gold: reciprocal_rank(ranking, gold, 10),
 }
 BASE = "last turn"
+#: How `make run` searches: what is answered from.
+AS_LOCAL = "rewrite + keywords"
 #: Passages given to the model, as `retrieve_fn` does by default.
 TOP_K = 6
 
@@ -32,12 +35,12 @@ Scores = dict[str, dict[str, float]]
 class Row:
     """A task, the queries it was searched with (by name), and what each scored (by name, then metric).
 
-    `rewritten` is false when the model gave no usable rewrite.
+    `fault` is why the model's rewrite could not be used, None when it could.
     """
 
     task: Task
     queries: dict[str, tuple[str, ...]]
-    rewritten: bool
+    fault: str | None
     scores: Scores
 
 
@@ -46,17 +49,16 @@ def evaluate(
 ) -> dict[str, Any]:
     """Everything that is reported, ready for JSON.
 
-    Raises Permanent or Transient when the model cannot be asked for an answer; without a rewrite, the
-    fallback is searched for, as in the product.
+    Raises Permanent or Transient when the model cannot be asked for an answer.
     """
     rows, judgements = list[Row](), list[answers.Judged]()
     for task in track(data.tasks):
-        rewrite = task.published or _rewrite(task, model)
-        queries = _queries(task, rewrite, engine)
+        rewrite = Query(task.published) if task.published else model.rewrite(task)
+        ways = _ways(task, rewrite.text, engine)
         if task.gold:
-            rows.append(Row(task, queries, rewrite is not None, _scores(task, queries, engine)))
+            rows.append(Row(task, ways, rewrite.fault, _scores(task, ways, engine)))
         if with_answers and task.status:
-            judgements.append(_judged(task, queries["rewrite"][0], engine, model))
+            judgements.append(_judged(task, ways[AS_LOCAL], engine, model))
     report: dict[str, Any] = {
         "data": data.name,
         "passages": len(data.passages),
@@ -70,24 +72,27 @@ def evaluate(
     return report
 
 
-def _queries(task: Task, rewrite: str | None, engine: Engine) -> dict[str, tuple[str, ...]]:
+def _ways(task: Task, rewrite: str, engine: Engine) -> dict[str, tuple[str, ...]]:
     """What is searched for, by the name of the way; several queries are fused.
 
     A rewrite that came with the data counts as the model's: it is a recorded output.
     """
     rule = salience(task, engine)
-    without_model = fallback(task.question, task.history, task.language)
-    queries = {
+    rewritten = envelope(task, search_query=rewrite)
+    ways = {
         BASE: (task.question,),
-        "rewrite": (rewrite or without_model,),
+        "rewrite": (rewrite,),
+        "rewrite + keywords": queries(rewritten, "lexical", fusion=False),
         "salience": (rule,),
-        "fallback": (without_model,),
-        "fusion": (rewrite or without_model, rule),
+        "fallback": (by_rule(rewritten),),
+        "fusion": queries(rewritten, "lexical", fusion=True),
         "last turn + salience": (task.question, rule),
     }
     if task.gold_rewrite:
-        queries["gold"] = (task.gold_rewrite,)
-    return queries
+        gold = envelope(task, search_query=task.gold_rewrite)
+        ways["gold"] = (task.gold_rewrite,)
+        ways["gold, fusion"] = queries(gold, "lexical", fusion=True)
+    return ways
 
 
 def salience(task: Task, engine: Engine) -> str:
@@ -96,26 +101,16 @@ def salience(task: Task, engine: Engine) -> str:
     return rewritten(Ask(history=history, question=task.question, language=task.language), engine.index)
 
 
-def _rewrite(task: Task, model: Model) -> str | None:
-    """The model's rewrite; None when there is no usable one. Raises Permanent when it was not recorded."""
-    try:
-        return model.rewrite(task)
-    except (Permanent, Transient) as error:
-        if error.reason == NOT_RECORDED:
-            raise
-        return None
-
-
-def _scores(task: Task, queries: dict[str, tuple[str, ...]], engine: Engine) -> Scores:
-    rankings = {name: engine.ranking(*dict.fromkeys(asked)) for name, asked in queries.items()}
+def _scores(task: Task, ways: dict[str, tuple[str, ...]], engine: Engine) -> Scores:
+    rankings = {name: engine.ranking(*dict.fromkeys(asked)) for name, asked in ways.items()}
     return {
         name: {metric: score(ranking, task.gold) for metric, score in METRICS.items()}
         for name, ranking in rankings.items()
     }
 
 
-def _judged(task: Task, query: str, engine: Engine, model: Model) -> answers.Judged:
-    contexts = tuple(context(hit) for hit in engine.hits(query, TOP_K))
+def _judged(task: Task, asked: tuple[str, ...], engine: Engine, model: Model) -> answers.Judged:
+    contexts = tuple(context(hit) for hit in engine.hits(TOP_K, *asked))
     return answers.judged(model.answer(task, contexts) if contexts else None, contexts, task.status)
 
 
@@ -147,8 +142,9 @@ def _of_way(way: str, rows: list[Row]) -> dict[str, Any]:
 def _rewrites(rows: list[Row]) -> dict[str, Any]:
     """Of the questions with a history: how many each way changed, hurt and saved (by nDCG@5)."""
     asked = [row for row in rows if row.task.history]
-    unusable = [not row.rewritten for row in asked]
-    shares: dict[str, Any] = {"rewrite": {"unusable": _share(unusable)}, "salience": {}, "fallback": {}}
+    faults = Counter(row.fault for row in asked if row.fault)
+    unusable = {"unusable": sum(faults.values()) / len(asked) if asked else None, "faults": dict(faults)}
+    shares: dict[str, Any] = {"rewrite": unusable, "salience": {}, "fallback": {}}
     for way, figures in shares.items():
         gains = [row.scores[way]["nDCG@5"] - row.scores[BASE]["nDCG@5"] for row in asked]
         figures["questions"] = len(asked)

@@ -1,15 +1,11 @@
 """The search engine that is measured: the local one, over the passages of a data set."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from evaluation.data import Passage
 from local.rag.chunks import Chunk
 from local.rag.index import Hit, Index
-
-#: So many passages of each query are fused: more change nothing at the ranks that count.
-DEPTH = 20
-#: Dampens the first ranks, so that one query alone does not decide; the value of the method's authors.
-DAMPING = 60
+from retrieve_fn.fusion import DEPTH, fused
 
 
 class Engine:
@@ -21,19 +17,19 @@ class Engine:
         pairs = zip(self.index.chunks, passages, strict=True)
         self._ids = {id(chunk): passage.id for chunk, passage in pairs}
 
-    def hits(self, query: str, top_k: int) -> list[Hit]:
-        """The nearest passages, best first; ties by their order in the data."""
-        return self.index.search(query, top_k)
+    def hits(self, top_k: int, *queries: str) -> list[Hit]:
+        """What is found, best first, as `retrieve_fn` asks and fuses; ties by the order in the data."""
+        if len(queries) == 1:
+            return self.index.search(queries[0], top_k)
+        found = [self.index.search(query, max(DEPTH, top_k)) for query in queries]
+        hits = {self._id(hit): hit for ranking in reversed(found) for hit in ranking}
+        return [hits[each] for each in fused([[self._id(hit) for hit in ranking] for ranking in found])][
+            :top_k
+        ]
 
     def ranking(self, *queries: str) -> list[str]:
-        """The ids that a query finds; of several queries, what they find fused by reciprocal rank."""
-        return fused([[self._ids[id(hit.chunk)] for hit in self.hits(query, DEPTH)] for query in queries])
+        """The ids of what one or several queries find."""
+        return [self._id(hit) for hit in self.hits(DEPTH, *queries)]
 
-
-def fused(rankings: Iterable[Sequence[str]]) -> list[str]:
-    """Each id once, by the sum of 1 / (60 + rank) over the rankings; ties as they were first seen."""
-    scores = dict[str, float]()
-    for ranking in rankings:
-        for rank, item in enumerate(ranking, start=1):
-            scores[item] = scores.get(item, 0.0) + 1 / (DAMPING + rank)
-    return sorted(scores, key=lambda item: -scores[item])
+    def _id(self, hit: Hit) -> str:
+        return self._ids[id(hit.chunk)]

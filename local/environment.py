@@ -114,6 +114,8 @@ def _own(name: str, places: Places) -> dict[str, str]:
         return {
             "RAG_CORPUS": CORPUS,
             "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
+            # The index here compares words.
+            "SEARCH_KIND": "lexical",
             "SOURCE_LINKS": f'{{"gs://threadwise-knowledge/": "{places.url}/knowledge/"}}',
         }
     return {}

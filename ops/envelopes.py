@@ -6,7 +6,7 @@ from typing import Any
 
 #: Fields of ours that hold nothing a person wrote, was answered or was searched for.
 _PUBLIC = re.compile(
-    "asked_at|conversation|distance|id|language|link|person|question_id|role|space|thread|timestamp|title"
+    "asked_at|conversation|distance|id|language|link|person|question_id|rewrite_fault|role|space|thread|timestamp|title"
     "|trace|uri|version"
 )
 UNREADABLE = "(not readable as JSON)"

@@ -10,6 +10,9 @@ from shared.language import of_text
 MOST_GROWTH = 300
 
 _LATIN = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*")
+_KATAKANA = re.compile(r"[ァ-ヺー]{3,}")
+#: Of a number that is shorter, a relative date may have been made ("in 3 days"), or a word.
+FEWEST_DIGITS = 3
 _NOT_NAMED = {"OK", "FAQ", "PS", "FYI", "ASAP", "NG"}
 
 
@@ -30,15 +33,19 @@ def fault(rewrite: str, question: str, language: Language) -> str | None:
 
 
 def _entities(question: str) -> list[str]:
-    """VPN, iPhone, StarKey, E203, HT-20417: what is written in capitals, inside a word or with digits.
+    """VPN, iPhone, StarKey, E203, win11, 8443, スターキー: what is written in capitals, inside a word, with
+    digits behind letters, or in katakana.
 
     A word with one capital at its start may be the start of a sentence, or a weekday that becomes a date.
+    Of a word in katakana the beginning counts: スマホ may become スマートフォン.
     """
-    found = _LATIN.findall(unicodedata.normalize("NFKC", question))
-    return [word for word in found if _is_entity(word) and word.upper() not in _NOT_NAMED]
+    text = unicodedata.normalize("NFKC", question)
+    latin = [word for word in _LATIN.findall(text) if _is_entity(word) and word.upper() not in _NOT_NAMED]
+    return latin + [word[:2] for word in _KATAKANA.findall(text)]
 
 
 def _is_entity(word: str) -> bool:
-    has_capital = any(character.isupper() for character in word)
-    has_digit = any(character.isdecimal() for character in word)
-    return has_capital and (has_digit or any(character.isupper() for character in word[1:]))
+    digits = sum(character.isdecimal() for character in word)
+    if digits and not word[0].isalpha():  # 2nd and 10am are no codes, 5GHz is one
+        return digits >= FEWEST_DIGITS or any(character.isupper() for character in word)
+    return digits > 0 or any(character.isupper() for character in word[1:])

@@ -1,6 +1,7 @@
 """The real services of `reformulate_fn`."""
 
 from reformulate_fn.reformulate import Services
+from reformulate_fn.rewrite import Rewriter
 from reformulate_fn.settings import Settings
 from shared import clients
 from shared.chat import open_chat
@@ -19,6 +20,5 @@ def open_services(settings: Settings) -> Services:
         outbox=Outbox(clients.publisher(), project),
         failures=Failures(firestore),
         progress=Progress(chat, Records(firestore, settings.history_hours)),
-        gemini=clients.gemini(),
-        model=settings.rewrite_model,
+        rewriter=Rewriter(clients.gemini(), settings.rewrite_model, settings.utc_offset_hours),
     )

@@ -14,4 +14,10 @@ class Settings(CommonSettings):
     rewrite_model: str = Field(
         default="gemini-3.5-flash-lite", min_length=1, description="Model that rewrites questions"
     )
+    utc_offset_hours: float = Field(
+        default=0,
+        ge=-12,
+        le=14,
+        description="How far the askers' clocks are ahead of UTC: tells what they call today",
+    )
     step_seconds: float = Field(default=40, ge=20, lt=600, description="Deadline of the step, in seconds")

@@ -1,6 +1,7 @@
 """The real services of `retrieve_fn`."""
 
-from retrieve_fn.retrieve import Corpus, Services
+from retrieve_fn.retrieve import Services
+from retrieve_fn.search import Corpus
 from retrieve_fn.settings import Settings
 from shared import clients
 from shared.chat import open_chat
@@ -24,7 +25,11 @@ def open_services(settings: Settings) -> Services:
             name=settings.rag_corpus,
             top_k=settings.rag_top_k,
             distance_threshold=settings.rag_distance_threshold,
+            ranker=settings.rag_ranker,
             links=settings.source_links,
             by_space=settings.space_corpora,
         ),
+        kind=settings.search_kind,
+        fusion=settings.search_fusion,
+        context_tokens=settings.context_tokens,
     )

@@ -5,11 +5,14 @@ from typing import Annotated
 from pydantic import Field, Json, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
+from retrieve_fn.queries import SearchKind
 from shared.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 _CORPUS = r"^projects/[\w.:-]+/locations/[\w-]+/ragCorpora/[\w-]+$"
 _LINK = r"^https?://"
 _SPACE = r"^spaces/[A-Za-z0-9_-]+$"
+# The names of the ranking API: https://cloud.google.com/generative-ai-app-builder/docs/ranking
+_RANKER = r"^semantic-ranker-[\w.-]+@[\w.-]+$"
 
 Link = Annotated[str, Field(pattern=_LINK)]
 Space = Annotated[str, Field(pattern=_SPACE)]
@@ -33,6 +36,21 @@ class Settings(CommonSettings):
     rag_top_k: int = Field(default=6, ge=1, le=50, description="How many passages are fetched")
     rag_distance_threshold: float | None = Field(
         default=None, gt=0, description="Passages farther away than this are left out"
+    )
+    rag_ranker: str | None = Field(
+        default=None,
+        pattern=_RANKER,
+        description="Model of Google's ranking service, which puts passages in order",
+    )
+    search_kind: SearchKind = Field(
+        default="dense",
+        description="What the corpus is searched by: dense (embeddings), lexical (words), hybrid",
+    )
+    search_fusion: bool = Field(
+        default=False, description="Search for a follow-up in two ways and fuse what they find"
+    )
+    context_tokens: int = Field(
+        default=8000, ge=500, le=200_000, description="Most tokens of passages that an answer is made from"
     )
     source_links: Annotated[Json[dict[str, Link]], NoDecode] = Field(
         default_factory=dict,

@@ -18,7 +18,7 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 VERSION = 2
 #: From the version that is the key to the next one; only VERSION - 1 needs an entry.
-#: 1 → 2: `again`, `again_at`, `literal` and `button` came, all of which may be left out.
+#: 1 → 2: `rewrite_fault`, `again`, `again_at`, `literal` and `button` came, all of which may be left out.
 UPGRADES: Mapping[int, Upgrade] = {1: lambda old: {**old, "version": 2}}
 
 #: An ISO 639 code. Which languages are spoken is told by the catalogues in `shared/texts`, not here: a
@@ -74,6 +74,8 @@ class Context(_Part):
 class Envelope(_Part):
     """The payload of every message on `questions`, `queries` and `findings`.
 
+    `rewrite_fault`: a reason code when the search query of a follow-up had to be made by rule, because the
+    model gave none or none that could be used; None otherwise.
     `again` is how often the asker has had the question answered anew, and `again_at` when that was last;
     `literal`: search for the question's own words. `button` is what a click on a button of ours calls; None
     where Chat brings no clicks.
@@ -84,6 +86,7 @@ class Envelope(_Part):
     question: Question
     history: tuple[Turn, ...] = ()
     search_query: str | None = None
+    rewrite_fault: Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")] | None = None
     contexts: tuple[Context, ...] | None = None
     again: Annotated[int, Field(ge=0)] = 0
     again_at: AwareDatetime | None = None

@@ -3,14 +3,12 @@
 The SDKs' own retries are off (`retry=None`), because their `timeout=` bounds one attempt and not the call.
 """
 
-import contextvars
 import random
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import TypeVar
 
+from shared.background import in_background
 from shared.deadline import Deadline
 from shared.errors import Transient, classify
 
@@ -62,17 +60,7 @@ def _bounded(work: Callable[[float], T], timeout: float) -> T:
     The clients of REST services bound the time between two bytes, not the whole call, and fetching a token
     first has a time of its own. An attempt that takes longer is left behind, in a thread of its own.
     """
-    attempt: Future[T] = Future()
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        try:
-            attempt.set_result(context.run(work, timeout))
-        except BaseException as error:  # it is raised where the attempt is waited for
-            attempt.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return attempt.result(timeout + GRACE)
+    return in_background(lambda: work(timeout)).result(timeout + GRACE)
 
 
 def _wait(attempt: int, retry_after: float | None) -> float:

@@ -2,15 +2,23 @@
 
 import re
 
-_SMALL_TALK = re.compile(
+_COURTESY = re.compile(
     r"(?:(?:many )?thanks|thank you|hello|hi|hey|good (?:morning|evening)|(?:good)?bye)\b[^?？]{0,40}"
-    r"|(?:ok|okay|great|perfect|got it|i see|yes|no|never mind)\W*"
+    r"|(?:great|perfect|got it|i see|never mind)\W*"
     r"|(?:どうも)?(?:ありがとう|助かりました|こんにちは|おはよう|こんばんは|お疲れ|よろしく|了解|承知|わかりました|分かりました)[^?？]{0,20}"
-    r"|(?:はい|いいえ|なるほど)\W*",
+    r"|なるほど\W*",
     re.IGNORECASE,
 )
+_AGREEMENT = re.compile(r"(?:ok|okay|yes|no|はい|いいえ)\W*", re.IGNORECASE)
+_ASKS = re.compile(r"(?:[?？]|か。)\W*$")
 
 
-def is_small_talk(text: str) -> bool:
-    """Whether a text only greets, thanks or agrees."""
-    return _SMALL_TALK.fullmatch(text.strip()) is not None
+def is_small_talk(text: str, after: str = "") -> bool:
+    """Whether a text only greets, thanks or agrees.
+
+    `after` is what was said just before: "yes" is an answer when that was a question.
+    """
+    said = text.strip()
+    if _AGREEMENT.fullmatch(said):
+        return _ASKS.search(after) is None
+    return _COURTESY.fullmatch(said) is not None

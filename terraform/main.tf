@@ -14,6 +14,7 @@ locals {
     "secretmanager.googleapis.com",
     "storage.googleapis.com",
   ])
+  ranking = toset(var.rag_ranker == null ? [] : ["discoveryengine.googleapis.com"]) # where the ranking service is
   # Service agents of Google's are named by it.
   project_number = data.google_project.this.number
 
@@ -23,7 +24,7 @@ locals {
 data "google_project" "this" {}
 
 resource "google_project_service" "this" {
-  for_each = setunion(local.services, local.add_ons)
+  for_each = setunion(local.services, local.add_ons, local.ranking)
 
   service            = each.key
   disable_on_destroy = false # others in the project may use it

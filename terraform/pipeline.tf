@@ -66,7 +66,10 @@ locals {
       max          = 10
       gemini       = true
       rag          = false
-      environment  = { REWRITE_MODEL = var.rewrite_model }
+      environment = {
+        REWRITE_MODEL    = var.rewrite_model
+        UTC_OFFSET_HOURS = tostring(var.utc_offset_hours)
+      }
     }
     retrieve = {
       function     = "retrieve_fn"
@@ -83,11 +86,15 @@ locals {
       rag          = true
       environment = merge(
         {
-          RAG_CORPUS    = local.rag_corpus
-          SPACE_CORPORA = jsonencode(var.space_corpora)
-          RAG_TOP_K     = tostring(var.rag_top_k)
-          SOURCE_LINKS  = jsonencode(var.source_links)
+          RAG_CORPUS     = local.rag_corpus
+          SPACE_CORPORA  = jsonencode(var.space_corpora)
+          RAG_TOP_K      = tostring(var.rag_top_k)
+          SEARCH_KIND    = var.search_kind
+          SEARCH_FUSION  = tostring(var.search_fusion)
+          CONTEXT_TOKENS = tostring(var.context_tokens)
+          SOURCE_LINKS   = jsonencode(var.source_links)
         },
+        var.rag_ranker == null ? {} : { RAG_RANKER = var.rag_ranker },
         var.rag_distance_threshold == null ? {} : { RAG_DISTANCE_THRESHOLD = tostring(var.rag_distance_threshold) },
       )
     }

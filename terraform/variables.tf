@@ -273,6 +273,56 @@ variable "history_hours" {
   }
 }
 
+variable "utc_offset_hours" {
+  description = "How many hours the askers' clocks are ahead of UTC: it tells what they call today. Summer time is not looked up."
+  type        = number
+  default     = 0
+
+  validation {
+    condition     = var.utc_offset_hours >= -12 && var.utc_offset_hours <= 14
+    error_message = "utc_offset_hours must be from -12 to 14."
+  }
+}
+
+variable "search_kind" {
+  description = "What the corpus is searched by: dense (embeddings, as RAG Engine's own database), lexical (words) or hybrid. It decides whether keywords are searched for."
+  type        = string
+  default     = "dense"
+
+  validation {
+    condition     = contains(["dense", "hybrid", "lexical"], var.search_kind)
+    error_message = "search_kind must be dense, hybrid or lexical."
+  }
+}
+
+variable "search_fusion" {
+  description = "Search for a follow-up in two ways at once and fuse what they find; docs/quality.md says where that gains. It doubles the searches for follow-ups."
+  type        = bool
+  default     = false
+}
+
+variable "rag_ranker" {
+  description = "Model of Google's ranking service that puts the passages in order; null: by distance. Its API is enabled, and priced by itself."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.rag_ranker == null || can(regex("^semantic-ranker-[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+$", var.rag_ranker))
+    error_message = "rag_ranker must be null or a ranking model with its version, such as semantic-ranker-default@latest."
+  }
+}
+
+variable "context_tokens" {
+  description = "At most so many tokens of passages go into the prompt of an answer, by an estimate on the safe side."
+  type        = number
+  default     = 8000
+
+  validation {
+    condition     = var.context_tokens >= 500 && var.context_tokens <= 200000 && floor(var.context_tokens) == var.context_tokens
+    error_message = "context_tokens must be a whole number from 500 to 200000."
+  }
+}
+
 variable "rag_top_k" {
   description = "How many passages are fetched for a question."
   type        = number

@@ -18,6 +18,7 @@ from answer_fn.tell import open_services as open_tell
 from ingest_fn.door import Door
 from reformulate_fn.reformulate import Services as ReformulateServices
 from reformulate_fn.reformulate import reformulate
+from reformulate_fn.rewrite import Rewriter
 from shared.buttons import MOST_AGAIN
 from shared.cards import progress
 from shared.cases import COLLECTION as CASES
@@ -230,7 +231,8 @@ def test_not_what_i_meant_searches_for_the_question_s_own_words_with_its_history
     assert (sent.literal, sent.again, sent.question, sent.button) == (True, 1, asked, AUDIENCE)
     assert offered(shown(asked)) == []  # it shows progress now
 
-    words = ReformulateServices(services.outbox, services.failures, services.progress, None, "none")
+    nobody = Rewriter(None, "none")
+    words = ReformulateServices(services.outbox, services.failures, services.progress, nobody)
     searched = reformulate(sent.model_copy(update={"history": (turn("user", "Mac?"),)}), words, Deadline(5))
     assert searched.search_query == asked.text
     answer(searched.model_copy(update={"contexts": OTHER}), services, Deadline(60))

@@ -21,8 +21,9 @@ from local.faults import SERVICES, Faults
 from local.pipeline import FUNCTIONS
 from local.places import CORPUS, Places, free_port
 from reformulate_fn import reformulate as reformulating
+from reformulate_fn import rewrite as rewriting
 from reformulate_fn.settings import Settings as ReformulateSettings
-from retrieve_fn import retrieve as retrieving
+from retrieve_fn import search as searching
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared import chat_api, firestore, outbox, progress, records, step
 from shared.settings import CommonSettings
@@ -121,8 +122,8 @@ SETTINGS: dict[str, type[CommonSettings]] = {
 #: The longest attempt of one call, of each function.
 LONGEST_CALL = {
     "ingest": max(auth.CERTS_TIMEOUT, firestore.TIMEOUT, chat_api.PROGRESS_TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "reformulate": max(reformulating.TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "retrieve": max(retrieving.TIMEOUT, outbox.PUBLISH_TIMEOUT),
+    "reformulate": max(rewriting.TIMEOUT, outbox.PUBLISH_TIMEOUT),
+    "retrieve": max(searching.TIMEOUT, outbox.PUBLISH_TIMEOUT),
     "answer": max(answering.TIMEOUT, chat_api.TIMEOUT, firestore.TIMEOUT),
     "tell": max(chat_api.TIMEOUT, firestore.TIMEOUT),
 }

@@ -19,7 +19,7 @@ from evaluation.own import HERE, KINDS, read_own
 from evaluation.recording import Recorder, Replay
 from evaluation.report import tables, write_between
 from evaluation.run import evaluate
-from evaluation.search import Engine, fused
+from evaluation.search import Engine
 from shared.errors import Permanent
 from tests.factories import context as made_context
 
@@ -111,15 +111,36 @@ def test_a_folder_in_another_format_is_refused_in_words(folder: Path, missing: s
         read(folder)
 
 
-def test_a_broken_file_is_refused_in_words(folder: Path) -> None:
-    (folder / "passages.jsonl.gz").write_bytes(b"not gzip")
+WHOLE = b'{"id": "a", "text": "t"}\n'
 
-    with pytest.raises(Unreadable, match="not in the expected format"):
+
+@pytest.mark.parametrize(
+    "content, told",
+    [
+        (b"not gzip", r"passages\.jsonl\.gz is not in the expected format"),
+        (gzip.compress(WHOLE * 999)[:-20], r"not in the expected format"),
+        (gzip.compress(WHOLE + b'{"id": "b"'), r"passages\.jsonl\.gz, line 2 is not in the expected format"),
+        (gzip.compress(WHOLE + b"\xff\n"), r"not in the expected format"),
+        (gzip.compress(WHOLE + b"[]\n"), r"line 2 is not in the expected format"),
+        (gzip.compress(WHOLE + b'{"id": "b"}\n'), r"line 2: the field 'text' is missing"),
+        (gzip.compress(WHOLE + b'{"id": "b", "text": 1}\n'), r"line 2 .*'text' is no text"),
+        (gzip.compress(b"\n"), r"no passages"),
+    ],
+    ids=["no gzip", "cut off", "no JSON", "no UTF-8", "no object", "field missing", "wrong type", "empty"],
+)
+def test_a_broken_file_is_refused_with_the_line_that_is_wrong(
+    folder: Path, content: bytes, told: str
+) -> None:
+    (folder / "passages.jsonl.gz").write_bytes(content)
+
+    with pytest.raises(Unreadable, match=told):
         read(folder)
 
 
-def test_fusion_prefers_what_several_rankings_hold_and_keeps_ties_in_order() -> None:
-    assert fused([["a", "b", "c"], ["d", "b"]]) == ["b", "a", "d", "c"]
+def test_fields_that_are_not_known_are_passed_over(folder: Path) -> None:
+    written(folder, "passages", [{"id": "mac", "text": "t", "domain": "x", "score": [1]}])
+
+    assert [passage.id for passage in read(folder).passages] == ["mac"]
 
 
 def test_the_rule_finds_a_follow_up_that_its_own_words_do_not(engine: Engine, local: Model) -> None:

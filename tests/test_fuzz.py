@@ -15,7 +15,7 @@ from answer_fn.parts import parts_of
 from answer_fn.prompts import RagAnswer, prompt
 from answer_fn.reply import contents_of, final_of
 from ingest_fn.notices import addressed
-from reformulate_fn.reformulate import cleaned
+from reformulate_fn.rewrite import cleaned
 from shared.chat_api import Content, fits
 from shared.chat_events import Asked, Event, Ignored, understand
 from shared.chat_payloads import storable

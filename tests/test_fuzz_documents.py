@@ -20,9 +20,10 @@ from answer_fn.answer import answer
 from answer_fn.services import open_services
 from answer_fn.settings import Settings
 from local.places import CORPUS
-from reformulate_fn.reformulate import cleaned
-from retrieve_fn.retrieve import Corpus, retrieve
+from reformulate_fn.rewrite import cleaned
 from retrieve_fn.retrieve import Services as RetrieveServices
+from retrieve_fn.retrieve import retrieve
+from retrieve_fn.search import Corpus
 from shared import conversations, failures, records
 from shared.chat import message_id
 from shared.conversations import Conversations
@@ -303,9 +304,11 @@ passages = st.lists(
 
 def search(found: list[dict[str, Any]]) -> Envelope:
     """What `retrieve` makes of these passages; it asks nothing else of the world."""
-    corpus = Corpus(CORPUS, 8, None, {"gs://kb/": "https://kb.example/"})
+    corpus = Corpus(CORPUS, 8, None, None, {"gs://kb/": "https://kb.example/"})
     nothing: Any = None
-    services = RetrieveServices(nothing, nothing, nothing, Found(found), corpus)
+    services = RetrieveServices(
+        nothing, nothing, nothing, Found(found), corpus, "dense", fusion=False, context_tokens=10**7
+    )
     return retrieve(envelope(search_query="VPN"), services, Deadline(5))
 
 

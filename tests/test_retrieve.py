@@ -6,7 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from local.places import CORPUS, HOST
-from retrieve_fn.retrieve import Services, link, retrieve
+from retrieve_fn.retrieve import Services, retrieve
+from retrieve_fn.search import link
 from retrieve_fn.services import open_services
 from retrieve_fn.settings import Settings
 from shared.deadline import Deadline

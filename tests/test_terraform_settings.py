@@ -39,6 +39,11 @@ REPEATED = {
     "history_hours": ("answer_fn", "history_hours"),
     "rag_top_k": ("retrieve_fn", "rag_top_k"),
     "rag_distance_threshold": ("retrieve_fn", "rag_distance_threshold"),
+    "rag_ranker": ("retrieve_fn", "rag_ranker"),
+    "search_kind": ("retrieve_fn", "search_kind"),
+    "search_fusion": ("retrieve_fn", "search_fusion"),
+    "context_tokens": ("retrieve_fn", "context_tokens"),
+    "utc_offset_hours": ("reformulate_fn", "utc_offset_hours"),
     "firestore_database": ("answer_fn", "firestore_database"),
     "chat_commands": ("ingest_fn", "commands"),
     "questions_per_minute": ("ingest_fn", "questions_per_minute"),
@@ -108,6 +113,11 @@ WAYS: dict[str, dict[str, Any]] = {
     "a second environment": {"name_prefix": "staging", "firestore_database": "staging"},
     "all set": {
         "rag_distance_threshold": 0.6,
+        "rag_ranker": "semantic-ranker-default@latest",
+        "search_kind": "hybrid",
+        "search_fusion": True,
+        "context_tokens": 4000,
+        "utc_offset_hours": 5.5,
         "source_links": {"gs://kb/": "https://wiki.example/"},
         "history_hours": 48,
         "space_corpora": {"spaces/AAAA": CORPUS.replace("42", "43")},
@@ -184,8 +194,12 @@ def test_what_a_person_sets_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ingest.languages == answer.languages == ("ja", "en")
     assert (answer.human_contact, answer.log_content) == ("[IT](https://it.example/)", True)
     assert answer.chat_writes_per_second == 0.5
-    monkeypatch.setenv("SPACE_CORPORA", environments["retrieve"]["SPACE_CORPORA"])
-    retrieve = RetrieveSettings(rag_corpus=CORPUS)
+    for name, value in {**environments["reformulate"], **environments["retrieve"]}.items():
+        monkeypatch.setenv(name, value)
+    retrieve = read(RetrieveSettings)
+    assert (retrieve.search_kind, retrieve.search_fusion, retrieve.context_tokens) == ("hybrid", True, 4000)
+    assert retrieve.rag_ranker == "semantic-ranker-default@latest"
+    assert read(ReformulateSettings).utc_offset_hours == 5.5
     assert retrieve.space_corpora == {"spaces/AAAA": CORPUS.replace("42", "43")}
 
 

@@ -14,7 +14,12 @@ def rewritten(ask: Ask, index: Index) -> str:
     """
     question = " ".join(ask.question.split())
     topic = Topic(index, ask.history)
-    if not ask.history or is_small_talk(question) or topic.stands_alone(question):
+    if not ask.history or is_small_talk(question, _before(ask)) or topic.stands_alone(question):
         return question
     unsaid = [word for word, _ in topic.salient(question)]
     return with_unsaid(question, unsaid, japanese=ask.language == "ja")
+
+
+def _before(ask: Ask) -> str:
+    """What was said last before the question."""
+    return ask.history[-1].text if ask.history else ""

@@ -50,7 +50,8 @@ class Topic:
             return False
         if sum(map(self._is_specific, asked)) >= ENOUGH_SPECIFIC_WORDS:
             return True
-        hits = self._index.search(question, len(self._index.chunks))
+        # Only of articles is it asked how well they cover the question.
+        hits = self._index.search(question, len(self._index.chunks) if self._index.in_articles else 3)
         if not hits:
             return len(asked) > 1
         here = self._articles()

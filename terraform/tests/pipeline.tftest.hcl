@@ -266,6 +266,10 @@ run "wrong_values" {
     history_hours          = 0
     rag_top_k              = 0
     rag_distance_threshold = -1
+    rag_ranker             = "gemini-3.5-flash"
+    search_kind            = "sparse"
+    context_tokens         = 100
+    utc_offset_hours       = 15
     source_links           = { "gs://kb/" = "wiki.example" }
     notification_channels  = ["me@example.com"]
     alert_thresholds       = { error_rate = 2 }
@@ -274,7 +278,7 @@ run "wrong_values" {
   }
   expect_failures = [
     var.project_id, var.name_prefix, var.chat_connection, var.rag_corpus, var.history_hours, var.rag_top_k,
-    var.rag_distance_threshold, var.source_links, var.notification_channels, var.alert_thresholds, var.quiet_minutes,
+    var.rag_distance_threshold, var.rag_ranker, var.search_kind, var.context_tokens, var.utc_offset_hours, var.source_links, var.notification_channels, var.alert_thresholds, var.quiet_minutes,
     var.min_instances, var.chat_app, var.chat_commands, var.allowed_domains, var.allowed_spaces, var.questions_per_minute,
     var.longest_question, var.chat_writes_per_second, var.languages, var.human_contact,
   ]

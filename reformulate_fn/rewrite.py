@@ -1,0 +1,84 @@
+"""The query that a question is searched for with: the model's rewrite, or one by rule."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from reformulate_fn.guard import fault
+from reformulate_fn.prompts import config, prompt
+from shared import logs
+from shared.deadline import Deadline
+from shared.envelope import Envelope
+from shared.errors import classify, in_one_line
+from shared.gemini import generate
+from shared.keywords import by_rule
+from shared.language import of_text
+from shared.small_talk import is_small_talk
+
+#: Seconds for one attempt.
+TIMEOUT = 8.0
+_LABEL = re.compile(
+    r"^[*_]{0,2}(?:(?:here(?:'s| is) )?(?:the |a )?"
+    r"(?:re-?written|stand-?alone|search) (?:question|query|sentence)"
+    r"|書き換え(?:後の質問|た質問)?|質問文?)\s*[:：]\s*[*_]{0,2}\s*",
+    re.IGNORECASE,
+)
+_QUOTES = {('"', '"'), ("'", "'"), ("“", "”"), ("「", "」"), ("『", "』"), ("`", "`")}
+
+
+@dataclass(frozen=True)
+class Rewriter:
+    """Who rewrites: `gemini` is a `genai.Client`; `utc_offset` is in hours, `timeout` in seconds."""
+
+    gemini: Any
+    model: str
+    utc_offset: float = 0.0
+    timeout: float = TIMEOUT
+
+
+@dataclass(frozen=True)
+class Query:
+    """What to search for. `fault` is the reason code why it was made by rule, None when it was not."""
+
+    text: str
+    fault: str | None = None
+
+
+def query(envelope: Envelope, rewriter: Rewriter, deadline: Deadline) -> Query:
+    """The question as it is when nothing came before it or it is small talk or to be taken literally, else a
+    rewrite. Never fails."""
+    question, history = envelope.question.text, envelope.history
+    if envelope.literal or not history or is_small_talk(question, history[-1].text):
+        return Query(question)
+    try:
+        rewrite = generate(
+            rewriter.gemini,
+            model=rewriter.model,
+            prompt=prompt(envelope, rewriter.utc_offset),
+            config=config(),
+            parse=cleaned,
+            deadline=deadline,
+            timeout=rewriter.timeout,
+        )
+    except Exception as error:
+        logs.warning("No rewrite; searching by rule", error=in_one_line(error))
+        return Query(by_rule(envelope), classify(error, "gemini").reason)
+    reason = fault(rewrite, question, of_text(question, envelope.question.language))
+    if reason:
+        logs.warning("Unusable rewrite; searching by rule", reason=reason, characters=len(rewrite))
+        return Query(by_rule(envelope), reason)
+    return Query(rewrite)
+
+
+def cleaned(text: str) -> str:
+    """The rewrite in a model's output: without label, quotes and surrounding space.
+
+    Raises ValueError for anything but one line.
+    """
+    line = _LABEL.sub("", text.strip()).strip()
+    inside = line[1:-1]
+    if (line[:1], line[-1:]) in _QUOTES and not {line[0], line[-1]} & set(inside):
+        line = inside.strip()
+    if len(line.splitlines()) != 1 or not line.isprintable():
+        raise ValueError("not one line")
+    return line

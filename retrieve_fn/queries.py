@@ -1,0 +1,40 @@
+"""What is searched for: queries that fit the engine behind the corpus. Figures: `docs/quality.md`.
+
+Keywords lift a search by words and hurt a search by embeddings, so they go to the former alone.
+"""
+
+from typing import Literal
+
+from shared.envelope import Envelope
+from shared.errors import Permanent
+from shared.keywords import by_rule, with_keywords_of
+from shared.small_talk import is_small_talk
+
+#: What the corpus is searched by: embeddings, words, or both with one text.
+SearchKind = Literal["dense", "hybrid", "lexical"]
+
+
+def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str, ...]:
+    """The queries for a question, the most trusted first, each once.
+
+    Without `fusion` it is one: the sentence of the rewrite, with keywords where words alone are compared.
+    A question that the rewrite left as it is stands alone: it gets none, and so does one that is to be taken
+    literally. With `fusion` the question with its
+    keywords is a second query, whatever the rewrite says: it mends what the first one misses.
+    Raises Permanent for an envelope without a search query.
+    """
+    sentence = envelope.search_query
+    if sentence is None:
+        raise Permanent("envelope_incomplete", "no search_query")
+    if (
+        envelope.literal
+        or not envelope.history
+        or is_small_talk(envelope.question.text, envelope.history[-1].text)
+    ):
+        return (sentence,)
+    if fusion:
+        return tuple(dict.fromkeys((sentence, by_rule(envelope))))
+    stands_alone = sentence == envelope.question.text
+    if kind == "lexical" and not stands_alone:
+        return (with_keywords_of(envelope, sentence),)
+    return (sentence,)
