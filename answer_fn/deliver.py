@@ -17,6 +17,8 @@ from shared.errors import Transient, in_one_line
 from shared.firestore import Fields
 from shared.records import Records, Settled
 
+#: The kinds of final messages that the next question may refer to: "the second one", "on a Mac".
+REMEMBERED = {"answer", "clarification"}
 #: Seconds for saving the turn: nobody waits for it, so it may outlast an outage.
 WAIT_FOR_SAVING = 40.0
 #: Seconds for pointing to a late answer, its turn in the space included.
@@ -81,7 +83,7 @@ def _point(question: Question, posted: Posted, services: Services, deadline: Dea
 
 
 def _save(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:
-    if not final["answered"]:
+    if final["kind"] not in REMEMBERED:
         return
     try:
         services.conversations.save_turn(

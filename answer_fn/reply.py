@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from answer_fn.blocks import Block, plain
-from answer_fn.compose import Composed, Source
+from answer_fn.compose import Clarification, Composed, Source
 from answer_fn.parts import parts_of
 from answer_fn.sanitise import words
 from shared.cards import LONGEST_QUERY, escaped, shortened
@@ -22,37 +22,50 @@ LATE = timedelta(minutes=10)
 LONGEST_QUOTE = 200
 
 
-def final_of(composed: Composed | None, envelope: Envelope, hours: float, contact: str | None) -> Fields:
+def final_of(
+    composed: Composed | Clarification | None, envelope: Envelope, hours: float, contact: str | None
+) -> Fields:
     """The final message as it is noted in the question's record, so that a redelivery posts the same.
 
     `contact` is whom to ask where the knowledge base has no answer.
     """
     question = envelope.question
-    query = envelope.search_query or question.text
     if composed is None:
         said = with_contact(text(question.language, "answer", "not_found"), question, contact)
-        return {
-            "kind": "fallback",
-            "answered": False,
-            "text": "\n\n".join(block.text for block in [*_late_blocks(question), Block((said,))]),
-            "more": [],
-            "plain": said,
-            "search_query": query,
-            "sources": [],
-        }
-    blocks = [*_late_blocks(question), *composed.blocks]
+        return _final("fallback", [*_late_blocks(question), Block((said,))], said, envelope)
+    if isinstance(composed, Clarification):
+        asked = composed.blocks or (Block((text(question.language, "answer", "which"),)),)
+        said = Clarification(asked).text
+        return _final("clarification", [*_late_blocks(question), *asked], said, envelope)
+    answer = [*composed.blocks, *_missing_blocks(composed, question)]
+    blocks = [*_late_blocks(question), *answer]
     if not _answered_before(envelope):
         blocks.append(Block((f"_{_hint(envelope, hours)}_",)))
-    shown = parts_of(blocks, text(question.language, "answer", "shortened"))
+    said = "\n\n".join(block.text for block in answer)
+    return _final("answer", blocks, said, envelope, composed.sources)
+
+
+def _final(
+    kind: str, blocks: list[Block], plain: str, envelope: Envelope, sources: tuple[Source, ...] = ()
+) -> Fields:
+    shown = parts_of(blocks, text(envelope.question.language, "answer", "shortened"))
     return {
-        "kind": "answer",
-        "answered": True,
+        "kind": kind,
+        "answered": kind == "answer",
         "text": shown[0],
         "more": shown[1:],
-        "plain": composed.text,
-        "search_query": query,
-        "sources": [vars(source) for source in composed.sources],
+        "plain": plain,
+        "search_query": envelope.search_query or envelope.question.text,
+        "sources": [vars(source) for source in sources],
     }
+
+
+def _missing_blocks(composed: Composed, question: Question) -> list[Block]:
+    """What a partial answer says of the rest."""
+    if not composed.partly:
+        return []
+    key = "partly" if composed.missing else "partly_only"
+    return [Block((text(question.language, "answer", key, missing=composed.missing),))]
 
 
 def with_contact(said: str, question: Question, contact: str | None) -> str:

@@ -7,8 +7,8 @@ is written under a lease too, and gives way to an answer.
 
 `questions/<message name with _>`: question_id, lease, lease_until, final, posted, apologised, expired_at;
 `apologised` tells whether an apology was noted at any time, and `final` is what the message says at last:
-kind (answer, fallback, apology), answered, text, more (the texts of further messages), plain (without the
-hint), search_query, and sources (id, number, title, link).
+kind (answer, clarification, fallback, apology), answered, text, more (the texts of further messages), plain
+(without the hint), search_query, and sources (id, number, title, link).
 """
 
 import secrets

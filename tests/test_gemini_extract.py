@@ -76,8 +76,7 @@ def test_steps_stay_a_whole_numbered_list_for_somebody_who_asks_how(index: Index
 )
 def test_thin_evidence_is_no_answer(index: Index, question: str) -> None:
     result = answer(index, question, search_query="VPN password printer パスワード プリンター")
-    assert (result.answered, result.sources) == (False, ())
-    assert is_japanese(result.text) == is_japanese(question)
+    assert (result.answered, result) == (False, Answer())
 
 
 def test_no_sources_are_no_answer(index: Index) -> None:

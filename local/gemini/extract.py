@@ -31,19 +31,20 @@ MOST_OF_A_LIST = 5
 _ASKS_HOW = re.compile(
     r"\bhow (?:do|can|to|should|would)\b|方法|手順|[りい]方|どうやって|どうすれば", re.IGNORECASE
 )
-_NOT_ANSWERED = {
-    "en": "The knowledge base does not answer this question.",
-    "ja": "ナレッジベースには、この質問への回答がありません。",
-}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer in Markdown, the numbers of the sources it cites, and whether the sources answer at all."""
+    """An answer in Markdown and the numbers of the sources it cites, or else a question back, or neither."""
 
-    text: str
-    sources: tuple[int, ...]
-    answered: bool
+    text: str = ""
+    sources: tuple[int, ...] = ()
+    ask_back: str = ""
+
+    @property
+    def answered(self) -> bool:
+        """Whether the sources answer the question."""
+        return bool(self.sources)
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,14 @@ def extracted(ask: Ask, index: Index) -> Answer:
     wanted = _wanted(ask, index)
     candidates = _candidates(ask, wanted, index, told="")
     if all(candidate.evidence < LEAST_EVIDENCE for candidate in candidates):
-        return Answer(_NOT_ANSWERED[ask.language], (), answered=False)
+        return Answer()
     if not any(words(ask.question)):
         told = "".join(_plain(turn.text) for turn in ask.history if turn.role == "assistant")
         more = _candidates(ask, wanted, index, told)
         candidates = [candidate for candidate in more if candidate.score] or candidates
     chosen = sorted(_chosen(candidates, asks_how=_asks_how(ask)), key=lambda candidate: candidate.position)
     text = "\n\n".join(_quoted(candidate) for candidate in chosen)
-    return Answer(text, tuple(sorted({candidate.source for candidate in chosen})), answered=True)
+    return Answer(text, tuple(sorted({candidate.source for candidate in chosen})))
 
 
 def _asks_how(ask: Ask) -> bool:
