@@ -19,18 +19,25 @@ Figures = dict[str, float | int | None]
 
 @dataclass(frozen=True)
 class Judged:
-    """One answer: what was due, what the person saw, which part of its citations exist, and which part of its
-    words is in the sources (None: nothing to judge, or the languages differ). `groups` are the task's."""
+    """One answer: what was due, what the person saw, which part of its citations exist, whether it cites a
+    passage that answers, and which part of its words is in the sources (None: nothing to judge, or the
+    languages differ). `groups` are the task's."""
 
     expected: Status | None
     end: End
     valid_citations: float | None = None
+    cites_gold: bool | None = None
     k_precision: float | None = None
     groups: tuple[str, ...] = ("all",)
 
 
-def judged(answer: RagAnswer | None, contexts: Sequence[Context], task: Task) -> Judged:
-    """Judge what the product makes of what the model said; None is what is said when nothing was found."""
+def judged(
+    answer: RagAnswer | None, contexts: Sequence[Context], task: Task, passages: Sequence[str] = ()
+) -> Judged:
+    """Judge what the product makes of what the model said; None is what is said when nothing was found.
+
+    `passages` are the ids of the contexts in the data.
+    """
     if answer is None:
         return Judged(task.status, "refused", groups=task.groups)
     composed = compose(answer, contexts)
@@ -41,10 +48,15 @@ def judged(answer: RagAnswer | None, contexts: Sequence[Context], task: Task) ->
     return Judged(
         task.status,
         "answered" if composed else "refused",
+        cites_gold=_cites(cited, passages, task.gold) if composed and task.gold else None,
         valid_citations=sum(valid) / len(valid) if valid else None,
         k_precision=k_precision(answer.answer, contexts) if composed else None,
         groups=task.groups,
     )
+
+
+def _cites(cited: Sequence[int], passages: Sequence[str], gold: frozenset[str]) -> bool:
+    return any(1 <= number <= len(passages) and passages[number - 1] in gold for number in cited)
 
 
 def k_precision(answer: str, contexts: Sequence[Context]) -> float | None:
@@ -82,6 +94,9 @@ def _figures(judgements: Sequence[Judged]) -> Figures:
         "answerable refused": _share([j.end == "refused" for j in answerable]),
         "asks back needlessly": _share([j.end == "asked back" for j in told]),
         "asks back when unclear": _share([j.end == "asked back" for j in unclear]),
+        "cites a passage that answers": _share(
+            [j.cites_gold for j in answerable if j.cites_gold is not None]
+        ),
         "citations valid": _mean([j.valid_citations for j in judgements]),
         "k-precision": _mean([j.k_precision for j in judgements]),
     }

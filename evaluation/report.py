@@ -12,7 +12,7 @@ IN_SHORT = ("last turn", "rewrite", "salience", "fallback", "fusion", "gold")
 
 OF_ANSWERS = (
     "answered recall", "answerable refused", "unanswerable recall", "asks back needlessly",
-    "asks back when unclear", "citations valid", "k-precision",
+    "asks back when unclear", "cites a passage that answers", "citations valid", "k-precision",
 )  # fmt: skip
 
 

@@ -115,8 +115,10 @@ def _scores(task: Task, queries: dict[str, tuple[str, ...]], engine: Engine) -> 
 
 
 def _judged(task: Task, query: str, engine: Engine, model: Model) -> answers.Judged:
-    contexts = tuple(context(hit) for hit in engine.hits(query, TOP_K))
-    return answers.judged(model.answer(task, contexts) if contexts else None, contexts, task)
+    hits = engine.hits(query, TOP_K)
+    contexts = tuple(map(context, hits))
+    said = model.answer(task, contexts) if contexts else None
+    return answers.judged(said, contexts, task, engine.ids(hits))
 
 
 def _grouped(rows: list[Row]) -> dict[str, list[Row]]:

@@ -25,9 +25,13 @@ class Engine:
         """The nearest passages, best first; ties by their order in the data."""
         return self.index.search(query, top_k)
 
+    def ids(self, hits: Iterable[Hit]) -> list[str]:
+        """The ids of passages that were found."""
+        return [self._ids[id(hit.chunk)] for hit in hits]
+
     def ranking(self, *queries: str) -> list[str]:
         """The ids that a query finds; of several queries, what they find fused by reciprocal rank."""
-        return fused([[self._ids[id(hit.chunk)] for hit in self.hits(query, DEPTH)] for query in queries])
+        return fused([self.ids(self.hits(query, DEPTH)) for query in queries])
 
 
 def fused(rankings: Iterable[Sequence[str]]) -> list[str]:
