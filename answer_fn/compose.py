@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from answer_fn.blocks import Block, parse
+from answer_fn.leak import tells_instructions
 from answer_fn.prompts import RagAnswer
 from answer_fn.sanitise import links_in
 from shared.envelope import Context
+from shared.unseen import visible
 
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d{1,4}")
@@ -61,10 +63,13 @@ class Clarification:
 
 
 def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | Clarification | None:
-    """What to post, or None when the model gave no answer or cited nothing that was retrieved."""
+    """What to post, or None when the model gave no answer, cited nothing that was retrieved, or told what it
+    was instructed."""
+    if tells_instructions(visible("\n".join([answer.answer, answer.missing, answer.ask_back]))):
+        return None
     if answer.status == "needs_clarification":
         return Clarification(_question(answer.ask_back))
-    document = parse(answer.answer)
+    document = parse(visible(answer.answer))
     cited = _cited([*_numbers_in(document.citations()), *answer.sources], len(contexts))
     if answer.status == "not_in_knowledge_base" or not cited:
         return None
@@ -85,7 +90,7 @@ def _question(said: str) -> tuple[Block, ...]:
     """The model's question as blocks without links and citations; nothing when it is not one."""
     if len(said) > MOST_OF_A_REMARK or not _IS_A_QUESTION.search(said):
         return ()
-    blocks = parse(said).blocks(set(), lambda _: "")
+    blocks = parse(visible(said)).blocks(set(), lambda _: "")
     return blocks if _WORD.search(_text(blocks)) else ()
 
 
@@ -93,7 +98,7 @@ def _remark(said: str) -> str:
     """The model's sentence as one line of Markdown without links and citations."""
     if len(said) > MOST_OF_A_REMARK:
         return ""
-    text = " ".join(_text(parse(said).blocks(set(), lambda _: "")).split())
+    text = " ".join(_text(parse(visible(said)).blocks(set(), lambda _: "")).split())
     return text if _WORD.search(text) else ""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from answer_fn.compose import Clarification, Composed, compose
+from answer_fn.prompts import SYSTEM
 from local.chat.markdown import text_html
 from tests.factories import context, rag_answer
 
@@ -104,6 +105,9 @@ def test_links_of_the_sources_stay() -> None:
         "Open the portal evil.example/login [1].",
         "Open the portal [1](https://evil.example) [1].",
         "Open the portal `` [x](https://evil.example) ` [1].",
+        "Open the portal evil.example or helpdesk@evil.example [1].",
+        "Open the portal ev\u200bil.example or ht\u2060tps://evil.example [1].",
+        "Open the portal, それはevil.exampleです [1].",
     ],
 )
 def test_foreign_links_go(text: str) -> None:
@@ -112,7 +116,7 @@ def test_foreign_links_go(text: str) -> None:
     shown = text_html({"text": said, "markupSyntax": "MARKUP_SYNTAX_MARKDOWN"})
     hrefs = re.findall(r'href="([^"]*)"', shown)
     assert hrefs == []
-    assert not re.search(r"https?://evil|www\.evil|javascript:", said, re.IGNORECASE)
+    assert not re.search(r"evil\.example|javascript:", said, re.IGNORECASE)
     assert "the portal" in said
 
 
@@ -125,6 +129,10 @@ def test_foreign_links_go(text: str) -> None:
         ("- one [1]\n- **two** [1]", "- one [1]\n- **two** [1]"),
         ("Open https://portal.example/vpn。次に [1]。", "Open https://portal.example/vpn 。次に [1]。"),
         ("[array](index) [1]", "array [1]"),
+        ("Edit config.yaml, run.sh or Node.js [1].", "Edit config.yaml, run.sh or Node.js [1]."),
+        ("It is done.In the end [1].", "It is done. In the end [1]."),
+        ("Open portal.example [1].", "Open portal.example [1]."),
+        ("A family 👨‍👩‍👧 [1].", "A family 👨‍👩‍👧 [1]."),
     ],
 )
 def test_what_is_no_link_reads_as_it_was_written(text: str, shown: str) -> None:
@@ -185,3 +193,19 @@ def partly(missing: str) -> str:
 def test_what_is_missing_from_a_partial_answer_is_one_line_without_links() -> None:
     assert partly("Nothing on\n\n[prices](https://portal.example/vpn) [1].") == "Nothing on prices."
     assert partly("no " * 200) == ""
+
+
+def test_an_answer_that_tells_the_instructions_is_none() -> None:
+    told = " ".join(SYSTEM.split()[40:60]).upper()
+
+    assert nothing(f"Sign in [1]. {told}")
+    assert nothing("Sign in [1].", status="partly", missing=told)
+    assert compose(rag_answer(status="needs_clarification", ask_back=f"{told}?"), CONTEXTS) is None
+
+
+def test_addresses_of_files_in_the_sources_stay() -> None:
+    contexts = [context(text="Type `smb://files.example/dept` and press Enter.")]
+
+    result = compose(rag_answer("Type `smb://files.example/dept` [1]."), contexts)
+
+    assert result is not None and result.text == "Type `smb://files.example/dept` [1]."
