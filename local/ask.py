@@ -25,10 +25,9 @@ _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 
 @dataclass(frozen=True)
 class Exchange:
-    """One question and what became of it; `answer` and `kind` None: there was no end in time."""
+    """One question and what became of it; `answer` None: there was none in time."""
 
     question: str
-    kind: str | None
     search_query: str | None
     answer: str | None
     sources: list[dict[str, Any]]
@@ -60,7 +59,6 @@ async def _converse(questions: list[str], chat: "Chat", places: Places, as_json:
         final = await outcomes.final(asked["name"])
         exchange = Exchange(
             question=question,
-            kind=final.get("kind"),
             search_query=final.get("search_query"),
             answer=await outcomes.said(asked["name"], 1 + len(final.get("more", []))) if final else None,
             sources=[{key: source[key] for key in SHOWN} for source in final.get("sources", [])],
