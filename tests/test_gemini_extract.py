@@ -8,6 +8,7 @@ from local.gemini.extract import Answer, extracted
 from local.gemini.passages import blocks_of
 from local.gemini.prompt import Ask, Source, Turn
 from local.gemini.quote import quoted
+from local.gemini.rewrite import rewritten
 from local.rag.chunks import Chunk
 from local.rag.index import Index
 from local.rag.terms import is_japanese
@@ -220,12 +221,30 @@ def test_an_unclear_question_is_asked_back_with_the_articles_it_may_be_about() -
     assert japanese == Answer(ask_back="どれについてのご質問でしょうか：「ノートPC」「出張」「共有メール」？")
 
 
+def test_the_reply_to_a_question_back_is_answered() -> None:
+    index = Index([Chunk(title, title, text) for title, text in APPROVALS])
+    given = [Source(number=n, title=title, text=text) for n, (title, text) in enumerate(APPROVALS, start=1)]
+    unclear = "How long does the approval take?"
+    back = extracted(Ask(question=unclear, language="en", sources=given), index).ask_back
+    history = [Turn(role="user", text=unclear), Turn(role="assistant", text=back)]
+
+    query = rewritten(Ask(history=history, question="of a trip", language="en"), index)
+    result = extracted(Ask(history=history, question="of a trip", language="en", sources=given), index)
+
+    assert "approval" in query
+    assert result.text == "The approval of a trip takes 5 days. [2]"
+
+
 @pytest.mark.parametrize(
     ("question", "articles"),
     [
         ("How long does the approval of a trip take?", APPROVALS),  # says which
         ("How long does the travel approval take?", APPROVALS),  # names an article
         ("How long does the approval take?", APPROVALS[:2]),  # two short answers are one
+        (
+            "Approval?",
+            [(f"Approval of {title}", text) for title, text in APPROVALS],
+        ),  # all have it as their topic
     ],
 )
 def test_a_question_that_is_clear_enough_is_answered(question: str, articles: list[tuple[str, str]]) -> None:

@@ -8,9 +8,9 @@ from local.gemini.passages import Block
 from local.gemini.prompt import Ask, Source
 from local.rag.terms import is_japanese, terms
 
-#: A question of more words is clear enough, and so is one that fewer articles answer.
+#: A question of more words is clear enough, and so is one that fewer articles answer, by its number of words.
 MOST_WORDS = 2
-LEAST_ARTICLES = 3
+LEAST_ARTICLES = {1: 2, 2: 3}
 #: An article answers when a block of it has this part of the question, its title not counted.
 ANSWERS = 0.95
 #: More choices than a person wants to read.
@@ -35,15 +35,16 @@ def question_back(ask: Ask, evidence: Evidence, blocks: Iterable[tuple[Source, B
         text = "\n".join([*block.units, block.heading])
         if is_japanese(text) == (ask.language == "ja") and evidence.share(text, "") >= ANSWERS:
             titles[source.title] = None
-    if len(titles) < LEAST_ARTICLES or _names_one(ask, evidence):
+    if len(titles) < LEAST_ARTICLES[len(evidence.claims)] or _names_one(ask, evidence):
         return ""
     return _asked(list(titles)[:MOST_CHOICES], ask.language)
 
 
 def _names_one(ask: Ask, evidence: Evidence) -> bool:
-    """Whether a word of the question is in the title of just one of the articles that were found."""
+    """Whether a word of the question is in the title of one of the articles that were found, or of all."""
     titles = [set(terms(title)) for title in dict.fromkeys(source.title for source in ask.sources or [])]
-    return any(sum(title.issuperset(claim.written) for title in titles) == 1 for claim in evidence.claims)
+    named = [sum(title.issuperset(claim.written) for title in titles) for claim in evidence.claims]
+    return any(count in {1, len(titles)} for count in named)
 
 
 def _asked(titles: list[str], language: str) -> str:
