@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from local.cloud import KNOWLEDGE
 from local.gemini.extract import Answer, extracted
 from local.gemini.passages import blocks_of
 from local.gemini.prompt import Ask, Source, Turn
@@ -222,17 +223,17 @@ def test_an_unclear_question_is_asked_back_with_the_articles_it_may_be_about() -
 
 
 def test_the_reply_to_a_question_back_is_answered() -> None:
-    index = Index([Chunk(title, title, text) for title, text in APPROVALS])
-    given = [Source(number=n, title=title, text=text) for n, (title, text) in enumerate(APPROVALS, start=1)]
-    unclear = "How long does the approval take?"
-    back = extracted(Ask(question=unclear, language="en", sources=given), index).ask_back
+    index = Index.from_folder(KNOWLEDGE)
+    unclear, reply = "How do I connect on a Mac?", "Shared drives"
+    back = extracted(Ask(question=unclear, language="en", sources=sources(index, unclear)), index).ask_back
     history = [Turn(role="user", text=unclear), Turn(role="assistant", text=back)]
 
-    query = rewritten(Ask(history=history, question="of a trip", language="en"), index)
-    result = extracted(Ask(history=history, question="of a trip", language="en", sources=given), index)
+    query = rewritten(Ask(history=history, question=reply, language="en"), index)
+    found = sources(index, query)
+    result = extracted(Ask(history=history, question=reply, language="en", sources=found), index)
 
-    assert "approval" in query
-    assert result.text == "The approval of a trip takes 5 days. [2]"
+    assert "“Shared drives, file recovery and backups”" in back
+    assert "smb://files.hoshino.example/dept" in result.text
 
 
 @pytest.mark.parametrize(
