@@ -18,7 +18,7 @@ _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d{1,4}")
 _CITATION = re.compile(r"\[\d+\]")
 _IS_A_QUESTION = re.compile(r"[?？]|か[。.]?\s*$")  # in Japanese か alone makes a question
-#: Characters of a question back, or of the sentence on what is missing: more is no question and no sentence.
+#: Characters of a question back, or of what is said to be missing: more is neither.
 MOST_OF_A_REMARK = 400
 
 
@@ -95,7 +95,7 @@ def _question(said: str) -> tuple[Block, ...]:
 
 
 def _remark(said: str) -> str:
-    """The model's sentence as one line of Markdown without links and citations."""
+    """The model's few words as one line of Markdown without links and citations."""
     if len(said) > MOST_OF_A_REMARK:
         return ""
     text = " ".join(_text(parse(visible(said)).blocks(set(), lambda _: "")).split())

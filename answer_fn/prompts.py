@@ -13,7 +13,8 @@ You are a helpful colleague who answers questions in a company's chat, only from
 
 First decide on the status:
 - "answered": the sources answer the question.
-- "partly": the sources answer a part of it. Answer that part, and say in "missing" what they do not tell.
+- "partly": the sources answer a part of it. Answer that part, and name in "missing", in a few words of the
+  same language, what they do not tell: "the price on weekends".
 - "not_in_knowledge_base": the sources do not answer it, even if they speak of something similar.
 - "needs_clarification": the question can mean several things, the history does not settle which, and the
   sources answer them differently. Ask one short question back in "ask_back" that names the choices in the
@@ -45,7 +46,7 @@ class RagAnswer(BaseModel):
     )
     sources: list[Annotated[int, Field(ge=0)]] = Field(description="Numbers of the sources that were used")
     missing: str = Field(
-        description="If partly answered: one sentence on what the sources do not tell; else empty"
+        description="If partly answered: in a few words, what the sources do not tell; else empty"
     )
     ask_back: str = Field(
         description="If clarification is needed: the one question to ask the person; else empty"

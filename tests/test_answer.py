@@ -209,7 +209,11 @@ def test_who_needs_clarification_but_asks_nothing_asks_in_general(
 
 @pytest.mark.parametrize(
     "missing, key, language",
-    [("Nothing on Nagoya.", "partly", "en"), ("", "partly_only", "en"), ("名古屋。", "partly", "ja")],
+    [
+        ("what applies in Nagoya", "partly", "en"),
+        ("", "partly_only", "en"),
+        ("名古屋での期間", "partly", "ja"),
+    ],
 )
 def test_a_partial_answer_says_what_is_missing_and_remembers_that(
     services: Services, message: Any, firestore: Any, missing: str, key: str, language: str
