@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from answer_fn.compose import Composed, compose
+from answer_fn.compose import Clarification, Composed, compose
 from answer_fn.deliver import deliver
 from answer_fn.prompts import RagAnswer, config, prompt
 from answer_fn.reply import final_of
@@ -73,7 +73,7 @@ def _gives_way(settled: Settled, envelope: Envelope) -> bool:
     return settled.again < envelope.again
 
 
-def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | None:
+def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | Clarification | None:
     if envelope.contexts is None:
         raise Permanent("envelope_incomplete", "no contexts")
     if not envelope.contexts:  # nothing was found: the model could only make something up

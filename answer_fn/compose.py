@@ -1,17 +1,25 @@
-"""From the model's answer to what is said in Chat: only sources that were retrieved, no foreign links."""
+"""From the model's answer to what is said in Chat: only sources that were retrieved, no foreign links.
+
+A question back needs no source, so it may carry no link at all, and must be one short question.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from answer_fn.blocks import Block, parse
+from answer_fn.leak import tells_instructions
 from answer_fn.prompts import RagAnswer
 from answer_fn.sanitise import links_in
 from shared.envelope import Context
+from shared.unseen import visible
 
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d{1,4}")
 _CITATION = re.compile(r"\[\d+\]")
+_IS_A_QUESTION = re.compile(r"[?？]|か[。.]?\s*$")  # in Japanese か alone makes a question
+#: Characters of a question back, or of what is said to be missing: more is neither.
+MOST_OF_A_REMARK = 400
 
 
 @dataclass(frozen=True)
@@ -28,28 +36,72 @@ class Source:
 
 @dataclass(frozen=True)
 class Composed:
-    """The answer with its sources, numbered in the order they are cited."""
+    """The answer with its sources, numbered in the order they are cited.
+
+    `partly` tells that the sources answer only a part; `missing` is what they do not tell, if the model said.
+    """
 
     blocks: tuple[Block, ...]
     sources: tuple[Source, ...]
+    partly: bool = False
+    missing: str = ""
 
     @property
     def text(self) -> str:
         """The whole answer in Markdown."""
-        return "\n\n".join(block.text for block in self.blocks)
+        return _text(self.blocks)
 
 
-def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | None:
-    """The answer to post, or None when the model gave none or cited nothing that was retrieved."""
-    document = parse(answer.answer)
+@dataclass(frozen=True)
+class Clarification:
+    """A question back to the asker. `blocks` are empty when the model gave none that can be shown."""
+
+    blocks: tuple[Block, ...]
+
+    @property
+    def text(self) -> str:
+        """The question in Markdown."""
+        return _text(self.blocks)
+
+
+def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | Clarification | None:
+    """What to post, or None when the model gave no answer, cited nothing that was retrieved, or told what it
+    was instructed."""
+    if tells_instructions(visible("\n".join([answer.answer, answer.missing, answer.ask_back]))):
+        return None
+    if answer.status == "needs_clarification":
+        return Clarification(_question(answer.ask_back))
+    document = parse(visible(answer.answer))
     cited = _cited([*_numbers_in(document.citations()), *answer.sources], len(contexts))
-    if not answer.answered or not cited:
+    if answer.status == "not_in_knowledge_base" or not cited:
         return None
     numbers = _numbers(cited, contexts)
     allowed = links_in(f"{context.text} {context.link or ''}" for context in contexts)
     blocks = document.blocks(allowed, lambda group: _renumbered(group, numbers))
-    composed = Composed(blocks, _sources(numbers, contexts))
-    return composed if _WORD.search(_CITATION.sub("", composed.text)) else None
+    if not _WORD.search(_CITATION.sub("", _text(blocks))):
+        return None
+    partly = answer.status == "partly"
+    return Composed(blocks, _sources(numbers, contexts), partly, _remark(answer.missing) if partly else "")
+
+
+def _text(blocks: Iterable[Block]) -> str:
+    return "\n\n".join(block.text for block in blocks)
+
+
+def _question(said: str) -> tuple[Block, ...]:
+    """The model's question as blocks without links and citations; nothing when it is not one."""
+    if len(said) > MOST_OF_A_REMARK or not _IS_A_QUESTION.search(said):
+        return ()
+    blocks = parse(visible(said)).blocks(set(), lambda _: "")
+    return blocks if _WORD.search(_text(blocks)) else ()
+
+
+def _remark(said: str) -> str:
+    """The model's few words as one line of Markdown without links and citations."""
+    if len(said) > MOST_OF_A_REMARK:
+        return ""
+    text = " ".join(_text(parse(visible(said)).blocks(set(), lambda _: "")).split())
+    return text if _WORD.search(text) else ""
 
 
 def _numbers_in(citations: Iterable[str]) -> list[int]:

@@ -14,7 +14,7 @@ from shared.conversations import Conversations
 from shared.deadline import Deadline
 from shared.envelope import Question
 from shared.errors import Transient, in_one_line
-from shared.final import again_of
+from shared.final import REMEMBERED, again_of
 from shared.firestore import Fields
 from shared.records import Records, Settled
 
@@ -87,7 +87,7 @@ def _point(question: Question, posted: Posted, services: Services, deadline: Dea
 def _save(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:
     again, wait = again_of(final), deadline.within(WAIT_FOR_SAVING)
     try:
-        if final["answered"]:
+        if final["kind"] in REMEMBERED:
             services.conversations.save_turn(
                 question,
                 final["plain"],

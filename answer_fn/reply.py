@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 from answer_fn.blocks import Block, plain
 from answer_fn.card import last_of, quote_of
-from answer_fn.compose import Composed, Source
+from answer_fn.compose import Clarification, Composed, Source
 from answer_fn.parts import parts_of
 from answer_fn.sanitise import words
 from shared.cards import shortened
 from shared.chat_api import Content
 from shared.envelope import Envelope, Question
-from shared.final import ANSWER, FALLBACK, origin
+from shared.final import ANSWER, CLARIFICATION, FALLBACK, origin
 from shared.firestore import Fields
 from shared.texts import text
 
@@ -21,7 +21,7 @@ LONGEST_QUOTE = 200
 
 
 def final_of(
-    composed: Composed | None,
+    composed: Composed | Clarification | None,
     envelope: Envelope,
     hours: float,
     contact: str | None,
@@ -32,34 +32,50 @@ def final_of(
     `contact` is whom to ask where the knowledge base has no answer; `model` has answered.
     """
     question = envelope.question
-    query = envelope.search_query or question.text
     if composed is None:
         said = with_contact(text(question.language, "answer", "not_found"), question, contact)
-        return {
-            **origin(envelope),
-            "kind": FALLBACK,
-            "answered": False,
-            "text": "\n\n".join(block.text for block in [*_late_blocks(envelope), Block((said,))]),
-            "more": [],
-            "plain": said,
-            "search_query": query,
-            "sources": [],
-        }
-    blocks = [*_late_blocks(envelope), *composed.blocks]
+        return _final(FALLBACK, [*_late_blocks(envelope), Block((said,))], said, envelope)
+    if isinstance(composed, Clarification):
+        asked = composed.blocks or (Block((text(question.language, "answer", "which"),)),)
+        said = Clarification(asked).text
+        return _final(CLARIFICATION, [*_late_blocks(envelope), *asked], said, envelope, model=model)
+    answer = [*composed.blocks, *_missing_blocks(composed, question)]
+    blocks = [*_late_blocks(envelope), *answer]
     if not _answered_before(envelope):
         blocks.append(Block((f"_{_hint(envelope, hours)}_",)))
-    shown = parts_of(blocks, text(question.language, "answer", "shortened"))
+    said = "\n\n".join(block.text for block in answer)
+    return _final(ANSWER, blocks, said, envelope, sources=composed.sources, model=model)
+
+
+def _final(
+    kind: str,
+    blocks: list[Block],
+    plain: str,
+    envelope: Envelope,
+    *,
+    sources: tuple[Source, ...] = (),
+    model: str | None = None,
+) -> Fields:
+    shown = parts_of(blocks, text(envelope.question.language, "answer", "shortened"))
     return {
         **origin(envelope),
-        "kind": ANSWER,
-        "answered": True,
+        "kind": kind,
+        "answered": kind == ANSWER,
         "text": shown[0],
         "more": shown[1:],
-        "plain": composed.text,
-        "search_query": query,
-        "sources": noted(composed.sources),
+        "plain": plain,
+        "search_query": envelope.search_query or envelope.question.text,
+        "sources": noted(sources),
         "model": model,
     }
+
+
+def _missing_blocks(composed: Composed, question: Question) -> list[Block]:
+    """What a partial answer says of the rest."""
+    if not composed.partly:
+        return []
+    key = "partly" if composed.missing else "partly_only"
+    return [Block((text(question.language, "answer", key, missing=composed.missing),))]
 
 
 def with_contact(said: str, question: Question, contact: str | None) -> str:

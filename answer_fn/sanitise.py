@@ -7,8 +7,24 @@ let through, and of everything else the characters that mean something in Markdo
 import re
 from collections.abc import Callable, Iterable
 
+from shared.unseen import visible
+
 _ADDRESS = r"[^\s<>()\[\]\"'`、。，」』）]{0,1000}"
 _NUMBERS = r"\d{1,4}(?:\s{0,3}[,、]\s{0,3}\d{1,4}){0,50}"
+#: The endings of addresses that a reader's Chat may make a link of although they have no scheme. Endings that
+#: are rather those of files (.sh, .py, .md, .rs, .zip) are left out.
+_ENDINGS = (
+    "com|net|org|info|biz|name|io|ai|app|dev|cloud|online|site|website|shop|store|tech|xyz|top|club|live|link|click|"
+    "page|work|support|help|example|test|edu|gov|mil|int|eu|uk|us|ca|au|nz|jp|cn|kr|tw|hk|sg|in|ru|ua|de|fr|it|"
+    "es|nl|be|ch|at|se|no|fi|dk|cz|br|mx|ar|cl|co|me|tv|cc|to|gg|ly|su|ws|xn--[a-z0-9-]{1,59}"
+)
+# Japanese is written without spaces, so in it an address may begin and end within what is a word to `re`.
+_LABEL = r"[^\W_぀-ヿ㐀-鿿](?:[^\W぀-ヿ㐀-鿿]|-){0,62}"
+_BARE = (
+    rf"(?<![^\W぀-ヿ㐀-鿿])(?<![@.-])(?:[a-z0-9_.+-]{{1,64}}@)?(?:{_LABEL}\.){{1,5}}"
+    rf"(?:{_ENDINGS})(?![a-z0-9_@-]|\.[a-z0-9])"
+    rf"|(?<![\w@.-])(?:[\w-]{{1,63}}\.){{1,5}}(?:{_ENDINGS})(?![\w@-]|\.\w)"
+)
 _NO_CITATION = re.compile(rf"\[(?!{_NUMBERS}\])")
 _SCHEME = rf"(?:(?:[a-z][a-z0-9+.-]{{0,20}}://|www\.|mailto:|javascript:){_ADDRESS})"
 _TOKEN = re.compile(
@@ -16,6 +32,7 @@ _TOKEN = re.compile(
     (?P<citation>\s?\[(?P<numbers>{_NUMBERS})\])
   | (?P<url>{_SCHEME})
   | (?P<domain>(?:[a-z0-9-]{{1,63}}\.){{1,5}}[a-z]{{2,24}}/{_ADDRESS})
+  | (?P<bare>{_BARE})
   | (?P<entity>&(?=\#?\w{{1,40}};))
   | (?P<underscore>(?<![^\W_])_|_(?![^\W_]))  # one inside a word means nothing
   | (?P<star>(?<!\s)\*|\*(?!\s))  # nor does a star that stands alone
@@ -24,8 +41,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _IN_CODE = re.compile(rf"{_SCHEME}|<(?=\s*users/)", re.IGNORECASE)
-_URL = re.compile(rf"https?://{_ADDRESS}", re.IGNORECASE)
+_URL = re.compile(rf"(?:https?|smb|nfs|afp|s?ftp|ftps|ssh|rdp|vnc)://{_ADDRESS}", re.IGNORECASE)
 #: HTML that formats; anything else in angle brackets is shown, it may be a placeholder such as <your-name>.
+_NAME = re.compile(_BARE, re.IGNORECASE)
 _TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|"
     r"pre|s|samp|script|small|span|strike|strong|style|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul)"
@@ -39,8 +57,12 @@ Cite = Callable[[str], str]
 
 
 def links_in(texts: Iterable[str]) -> set[str]:
-    """The http(s) addresses in some texts."""
-    return {bare(url) for text in texts for url in _URL.findall(text)}
+    """The addresses in some texts, of web pages, of files, and without a scheme: names of hosts, mail."""
+    found = set[str]()
+    for text in texts:
+        urls = [bare(url) for url in _URL.findall(text)]
+        found.update(urls, (url.split("/")[2] for url in urls), (name[0] for name in _NAME.finditer(text)))
+    return found
 
 
 def bare(url: str) -> str:
@@ -75,11 +97,13 @@ def words(text: str, allowed: set[str], cite: Cite | None = None, after: str = "
             return _citation(match, following, cite)
         if match["url"] or match["domain"]:
             return _address(match[0], following, allowed)
+        if match["bare"]:
+            return _bare_address(match[0], allowed)
         if match["entity"]:
             return "&amp;"
         return "‹" if match[0] == "<" else f"\\{match[0]}"
 
-    return _TOKEN.sub(written, text)
+    return _TOKEN.sub(written, visible(text))
 
 
 def code(text: str, allowed: set[str]) -> str:
@@ -90,7 +114,7 @@ def code(text: str, allowed: set[str]) -> str:
             return "‹"
         return match[0] if _is_allowed(bare(match[0]), allowed) else REMOVED
 
-    return _IN_CODE.sub(written, text)
+    return _IN_CODE.sub(written, visible(text))
 
 
 def _citation(match: re.Match[str], following: str, cite: Cite | None) -> str:
@@ -105,6 +129,13 @@ def _address(found: str, following: str, allowed: set[str]) -> str:
         return " "  # not nothing: what stood before and behind it must not become a link
     ends = not following or following.isspace() or (following == ")" and found[-1] not in "@:")
     return found if ends else f"{found} "
+
+
+def _bare_address(found: str, allowed: set[str]) -> str:
+    before, _, ending = found.rpartition(".")
+    if ending[:1].isupper() and before.islower():  # the next sentence, without a space before it
+        return f"{before}. {ending}"
+    return found if found in allowed else " "
 
 
 def _is_allowed(address: str, allowed: set[str]) -> bool:

@@ -111,8 +111,8 @@ def _unmatched(
 def _turns(question: Asked, message: Json | None, outside: Outside) -> Iterator[Violation]:
     turns = [turn for turn in _turns_of(question.place, outside) if turn.get("question_id") == question.name]
     roles = Counter(turn.get("role") for turn in turns)
-    answered = message is not None and end_of(message) is End.ANSWER
-    if not answered:
+    remembered = message is not None and end_of(message) in {End.ANSWER, End.CLARIFICATION}
+    if not remembered:
         if turns and message is not None:
             yield Violation(Kind.TURN_UNEARNED, question.name, f"{end_of(message)}, with turns {dict(roles)}")
         return

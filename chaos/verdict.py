@@ -32,6 +32,7 @@ class End(StrEnum):
     """What the last word to a question was."""
 
     ANSWER = "answered"
+    CLARIFICATION = "asked back"
     FALLBACK = "not in the knowledge base"
     APOLOGY = "apologised"
 
@@ -59,10 +60,13 @@ class Verdict:
 
 
 def end_of(message: Json) -> End:
-    """What a final message is: only an apology has a reference, only an answer shows sources."""
+    """What a final message is: only an apology has a reference, only an answer shows sources, and only a
+    question back ends in a question mark."""
     if _REFERENCE.search(message["text"]):
         return End.APOLOGY
-    return End.ANSWER if _shows_sources(message) else End.FALLBACK
+    if _shows_sources(message):
+        return End.ANSWER
+    return End.CLARIFICATION if message["text"].rstrip().endswith(("?", "？")) else End.FALLBACK
 
 
 def _shows_sources(message: Json) -> bool:

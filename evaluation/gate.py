@@ -6,7 +6,7 @@ from typing import Any
 #: How far a figure may fall. The same code gives the same figures; this is for another platform's rounding.
 TOLERANCE = 0.002
 #: Where less is better.
-_LESS_IS_BETTER = {"answerable refused"}
+_LESS_IS_BETTER = ("answerable refused", "asks back needlessly")
 
 
 def figures(report: dict[str, Any]) -> dict[str, float]:
@@ -27,7 +27,7 @@ def fallen(now: dict[str, float], recorded: dict[str, float]) -> list[str]:
 
 
 def _loss(name: str, before: float, after: float) -> float:
-    return after - before if name in _LESS_IS_BETTER else before - after
+    return after - before if name.endswith(_LESS_IS_BETTER) else before - after
 
 
 def _retrieval(report: dict[str, Any]) -> Iterator[tuple[str, float]]:
@@ -38,6 +38,13 @@ def _retrieval(report: dict[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _answers(report: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    for name, value in report.get("answers", {}).items():
-        if name != "questions" and value is not None:
-            yield name, value
+    figures = report.get("answers", {})
+    yield from _known("answers", figures)
+    for group, of_group in figures.get("groups", {}).items():
+        yield from _known(f"answers, {group}", of_group)
+
+
+def _known(name: str, figures: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    for figure, value in figures.items():
+        if figure not in {"questions", "groups"} and value is not None:
+            yield f"{name}, {figure}", value

@@ -18,7 +18,7 @@ KNOWLEDGE = HERE.parent.parent / "knowledge"
 NAME = "own"
 KINDS = (
     "first", "stand-alone", "follow-up", "ellipsis", "shift", "unanswerable", "underspecified", "chit-chat",
-    "misspelt", "mixed",
+    "misspelt", "mixed", "near-topic", "other-words",
 )  # fmt: skip
 _SAID = {
     "unanswerable": ("The knowledge base does not answer this.", "ナレッジベースには回答がありません。"),

@@ -10,6 +10,11 @@ METRICS = ("recall@5", "nDCG@5", "MRR@10")
 IN_FULL = ("all", "later turns")
 IN_SHORT = ("last turn", "rewrite", "salience", "fallback", "fusion", "gold")
 
+OF_ANSWERS = (
+    "answered recall", "answerable refused", "unanswerable recall", "asks back needlessly",
+    "asks back when unclear", "cites a passage that answers", "citations valid", "k-precision",
+)  # fmt: skip
+
 
 def tables(report: dict[str, Any]) -> str:
     """The report in Markdown: retrieval in full and by group, rewrites, answers."""
@@ -68,10 +73,14 @@ def _rewrites(report: dict[str, Any]) -> Iterator[str]:
 def _answers(report: dict[str, Any]) -> Iterator[str]:
     if "answers" not in report:
         return
-    figures = dict(report["answers"])
+    figures = {name: value for name, value in report["answers"].items() if name != "groups"}
     yield from ("", f"| answers ({figures.pop('questions')}) | |", "|---|---|")
     for name, value in figures.items():
         yield f"| {name} | {_percent(value)} |"
+    yield from ("", f"| answers | {' | '.join(OF_ANSWERS)} |", f"|---|{'---|' * len(OF_ANSWERS)}")
+    for group, of_group in report["answers"]["groups"].items():
+        cells = " | ".join(_percent(of_group[name]) for name in OF_ANSWERS)
+        yield f"| {group} ({of_group['questions']}) | {cells} |"
 
 
 def _percent(share: float | None) -> str:

@@ -110,8 +110,10 @@ def _scores(task: Task, ways: dict[str, tuple[str, ...]], engine: Engine) -> Sco
 
 
 def _judged(task: Task, asked: tuple[str, ...], engine: Engine, model: Model) -> answers.Judged:
-    contexts = tuple(context(hit) for hit in engine.hits(TOP_K, *asked))
-    return answers.judged(model.answer(task, contexts) if contexts else None, contexts, task.status)
+    hits = engine.hits(TOP_K, *asked)
+    contexts = tuple(map(context, hits))
+    said = model.answer(task, contexts) if contexts else None
+    return answers.judged(said, contexts, task, engine.ids(hits))
 
 
 def _grouped(rows: list[Row]) -> dict[str, list[Row]]:

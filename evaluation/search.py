@@ -23,13 +23,15 @@ class Engine:
             return self.index.search(queries[0], top_k)
         found = [self.index.search(query, max(DEPTH, top_k)) for query in queries]
         hits = {self._id(hit): hit for ranking in reversed(found) for hit in ranking}
-        return [hits[each] for each in fused([[self._id(hit) for hit in ranking] for ranking in found])][
-            :top_k
-        ]
+        return [hits[each] for each in fused(map(self.ids, found))[:top_k]]
+
+    def ids(self, hits: Iterable[Hit]) -> list[str]:
+        """The ids of passages that were found."""
+        return list(map(self._id, hits))
 
     def ranking(self, *queries: str) -> list[str]:
         """The ids of what one or several queries find."""
-        return [self._id(hit) for hit in self.hits(DEPTH, *queries)]
+        return self.ids(self.hits(DEPTH, *queries))
 
     def _id(self, hit: Hit) -> str:
         return self._ids[id(hit.chunk)]

@@ -38,7 +38,8 @@ class Exchange:
 async def ask(questions: list[str], *, as_json: bool, logs: Path) -> int:
     """Ask the questions one after the other in one thread and print the answers; `logs` is a folder.
 
-    Returns ANSWERED, NOT_IN_KNOWLEDGE_BASE when a question got the honest fallback, or NO_ANSWER.
+    Returns ANSWERED (also when the bot asked back), NOT_IN_KNOWLEDGE_BASE when a question got the honest
+    fallback, or NO_ANSWER.
     """
     places = Places(state=None, logs=logs, http=free_port())
     os.environ["FIRESTORE_EMULATOR_HOST"] = f"{HOST}:{places.firestore}"
@@ -66,7 +67,7 @@ async def _converse(questions: list[str], chat: "Chat", places: Places, as_json:
         )
         _show(exchange, as_json)
         worst = max(worst, _outcome(final))
-        if final and not final["answered"]:
+        if _outcome(final) == NOT_IN_KNOWLEDGE_BASE:
             print(f"Not in the knowledge base: {question}", file=sys.stderr)
     return worst
 
@@ -74,7 +75,7 @@ async def _converse(questions: list[str], chat: "Chat", places: Places, as_json:
 def _outcome(final: dict[str, Any]) -> int:
     if not final:
         return NO_ANSWER
-    return ANSWERED if final["answered"] else NOT_IN_KNOWLEDGE_BASE
+    return ANSWERED if final["kind"] in {"answer", "clarification"} else NOT_IN_KNOWLEDGE_BASE
 
 
 def _show(exchange: Exchange, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from shared.chat import PROGRESS_CARD
 from shared.chat_api import Card, Content
 from shared.envelope import Language
 from shared.texts import text
+from shared.unseen import visible
 
 #: A card is no place for an essay: a longer query is cut.
 LONGEST_QUERY = 200
@@ -70,7 +71,7 @@ def _state(position: int, current: int) -> State:
 
 def escaped(plain: str) -> str:
     """Plain text for a card's text fields, which are HTML by default."""
-    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return visible(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def shortened(plain: str, most: int) -> str:

@@ -1,10 +1,10 @@
 """What a question's message says at last, as its record holds it (`shared/records.py`).
 
-kind (answer, fallback, apology), answered, text, more (the texts of further messages), plain (without the
-hint), search_query, sources (id, number, title, link, and the quoted passage). Of later versions, so they may
-be missing: asked (the question), since (when somebody began to wait for it), again (the how-many-th answer it
-is), literal (whether the question's own words were searched for), button (what a click calls; None: there are
-no clicks), and model.
+kind (answer, clarification, fallback, apology), answered, text, more (the texts of further messages), plain
+(without the hint), search_query, sources (id, number, title, link, and the quoted passage). Of later versions,
+so they may be missing: asked (the question), since (when somebody began to wait for it), again (the how-many-th
+answer it is), literal (whether the question's own words were searched for), button (what a click calls; None:
+there are no clicks), and model.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,9 @@ from pydantic import ValidationError
 from shared.envelope import Envelope, Question
 from shared.firestore import Fields
 
-APOLOGY, FALLBACK, ANSWER = "apology", "fallback", "answer"
+APOLOGY, FALLBACK, ANSWER, CLARIFICATION = "apology", "fallback", "answer", "clarification"
+#: The kinds that the next question may refer to: "the second one", "on a Mac".
+REMEMBERED = {ANSWER, CLARIFICATION}
 _FINAL = {"kind": str, "answered": bool, "text": str, "plain": str, "search_query": str, "sources": list}
 _SOURCE = {"id", "number", "title", "link"}
 

@@ -12,7 +12,7 @@ locals {
       by          = []
     }
     answers = {
-      description = "Questions that were answered, or honestly not (kind: answer, fallback)"
+      description = "Questions by how they ended (kind: answer; clarification, a question back; fallback, not in the knowledge base)"
       message     = "Posted"
       value       = null
       by          = ["kind"]

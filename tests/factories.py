@@ -4,6 +4,7 @@ import itertools
 from datetime import UTC, datetime
 from typing import Any
 
+from answer_fn.prompts import RagAnswer
 from shared.cloudevent import message
 from shared.envelope import Context, Envelope, Question, Turn
 
@@ -65,3 +66,9 @@ def final(kind: str, text: str) -> dict[str, Any]:
     """A final message as it is noted in a question's record."""
     said = {"kind": kind, "answered": kind == "answer", "text": text, "plain": text}
     return {**said, "search_query": "VPN", "sources": []}
+
+
+def rag_answer(answer: str = "", sources: tuple[int, ...] = (), **fields: Any) -> RagAnswer:
+    """What the answering model says."""
+    defaults = {"status": "answered", "answer": answer, "sources": sources, "missing": "", "ask_back": ""}
+    return RagAnswer.model_validate({**defaults, **fields})

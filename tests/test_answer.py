@@ -1,12 +1,15 @@
 """Answering: what is posted, what is remembered, and what a redelivery does."""
 
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
+from google.genai import types
 
 from answer_fn.answer import Services, answer
+from answer_fn.prompts import RagAnswer
 from answer_fn.services import open_services
 from answer_fn.settings import Settings
 from local.cloud import KNOWLEDGE
@@ -19,7 +22,7 @@ from shared.errors import Permanent, Transient
 from shared.firestore import document_id
 from shared.texts import text
 from tests.conftest import SmallCloud
-from tests.factories import context, envelope, final, question, turn
+from tests.factories import context, envelope, final, question, rag_answer, turn
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +143,89 @@ def test_a_question_that_the_sources_do_not_answer_gets_the_fallback(
 
     assert message(sent)["text"] == text("en", "answer", "not_found")
     assert saved(firestore, sent) == []
+
+
+#: Two articles that tell apart what the question does not.
+TWO_WAYS = tuple(
+    context(
+        id=title,
+        title=title,
+        uri=f"gs://kb/{title}.md",
+        text=f"# {title}\n\nThe guest code is valid for {days} days in {title}.",
+    )
+    for title, days in (("Tokyo", 5), ("Osaka", 3))
+)
+
+
+@dataclass
+class Saying:
+    """A model that always says the same."""
+
+    answer: RagAnswer
+
+    @property
+    def models(self) -> "Saying":
+        return self
+
+    def generate_content(self, **_: Any) -> types.GenerateContentResponse:
+        part = {"text": self.answer.model_dump_json()}
+        candidate = {"content": {"parts": [part], "role": "model"}, "finish_reason": "STOP"}
+        return types.GenerateContentResponse.model_validate({"candidates": [candidate]})
+
+
+def saying(services: Services, answer: RagAnswer) -> Services:
+    return replace(services, gemini=Saying(answer))
+
+
+def test_a_question_back_is_the_final_message_and_is_remembered(
+    services: Services, message: Any, firestore: Any
+) -> None:
+    said = rag_answer(status="needs_clarification", ask_back="In Tokyo or in Osaka?")
+    sent = findings(TWO_WAYS, question=question(text="How long is the guest code valid?"))
+
+    for _ in range(2):  # and so it is after a redelivery
+        answer(sent, saying(services, said), Deadline(60))
+
+    assert message(sent)["text"] == "In Tokyo or in Osaka?"
+    assert "cardsV2" not in message(sent)
+    assert [turn["text"] for turn in saved(firestore, sent)] == [sent.question.text, "In Tokyo or in Osaka?"]
+    settled = services.records.settled(sent.question.id, Deadline(5))
+    assert settled is not None and (settled.final["kind"], settled.final["answered"]) == (
+        "clarification",
+        False,
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_who_needs_clarification_but_asks_nothing_asks_in_general(
+    services: Services, message: Any, language: str
+) -> None:
+    sent = findings(TWO_WAYS, question=question(language=language))
+
+    answer(sent, saying(services, rag_answer(status="needs_clarification")), Deadline(60))
+
+    assert message(sent)["text"] == text(language, "answer", "which")
+
+
+@pytest.mark.parametrize(
+    "missing, key, language",
+    [
+        ("what applies in Nagoya", "partly", "en"),
+        ("", "partly_only", "en"),
+        ("名古屋での期間", "partly", "ja"),
+    ],
+)
+def test_a_partial_answer_says_what_is_missing_and_remembers_that(
+    services: Services, message: Any, firestore: Any, missing: str, key: str, language: str
+) -> None:
+    said = rag_answer("Five days in Tokyo [1].", status="partly", missing=missing)
+    sent = findings(TWO_WAYS, question=question(language=language))
+
+    answer(sent, saying(services, said), Deadline(60))
+
+    told = f"Five days in Tokyo [1].\n\n{text(language, 'answer', key, missing=missing)}"
+    assert message(sent)["text"].startswith(f"{told}\n\n_")
+    assert saved(firestore, sent)[1]["text"] == told
 
 
 def test_a_japanese_question_is_answered_in_japanese(services: Services, message: Any) -> None:

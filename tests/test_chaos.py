@@ -116,6 +116,22 @@ def test_one_end_for_each_question_is_no_violation(healthy: Outside) -> None:
     assert verdict.ends == {End.ANSWER: 3, End.FALLBACK: 1, End.APOLOGY: 1}
 
 
+def test_a_question_back_is_an_end_that_is_remembered(healthy: Outside) -> None:
+    back = "Do you mean Windows or a Mac?"
+    first = {**said(ANSWERED, back, cards=False), "name": healthy.messages[0]["name"]}
+    asked = replace(
+        healthy,
+        messages=[first, *healthy.messages[1:]],
+        questions={**healthy.questions, ANSWERED.name: final(back)},
+    )
+    without = deepcopy(asked)
+    thread_turns(without)[:2] = []
+
+    assert check(ALL, asked).violations == []
+    assert check(ALL, asked).ends[End.CLARIFICATION] == 1
+    assert [each.kind for each in check(ALL, without).violations] == [Kind.TURN_MISSING]
+
+
 def thread_turns(outside: Outside, place: str = THREAD) -> list[Json]:
     found: list[Json] = outside.conversations.setdefault(place.replace("/", "_"), {"turns": []})["turns"]
     return found

@@ -2,13 +2,14 @@
 
 import re
 import time
+from typing import Any
 
 import pytest
 
-from answer_fn.compose import compose
-from answer_fn.prompts import RagAnswer
+from answer_fn.compose import Clarification, Composed, compose
+from answer_fn.prompts import SYSTEM
 from local.chat.markdown import text_html
-from tests.factories import context
+from tests.factories import context, rag_answer
 
 CONTEXTS = (
     context(id="a", title="VPN", uri="gs://kb/vpn.md", text="Open https://portal.example/vpn and sign in."),
@@ -17,15 +18,15 @@ CONTEXTS = (
 )
 
 
-def composed(text: str, sources: list[int] | None = None, *, answered: bool = True) -> tuple[str, list[str]]:
+def composed(text: str, sources: tuple[int, ...] = (), **fields: Any) -> tuple[str, list[str]]:
     """The text and the titles of the sources, in order."""
-    result = compose(RagAnswer(answer=text, sources=sources or [], answered=answered), CONTEXTS)
-    assert result is not None
+    result = compose(rag_answer(text, sources, **fields), CONTEXTS)
+    assert isinstance(result, Composed)
     return result.text, [f"[{source.number}] {source.title}" for source in result.sources]
 
 
-def nothing(text: str, sources: list[int] | None = None, *, answered: bool = True) -> bool:
-    return compose(RagAnswer(answer=text, sources=sources or [], answered=answered), CONTEXTS) is None
+def nothing(text: str, sources: tuple[int, ...] = (), **fields: Any) -> bool:
+    return compose(rag_answer(text, sources, **fields), CONTEXTS) is None
 
 
 def test_cited_sources_are_listed_in_the_order_they_are_cited() -> None:
@@ -53,23 +54,21 @@ def test_a_citation_of_what_was_not_retrieved_is_dropped() -> None:
     assert composed("Sign in [1]. Trust me [9].") == ("Sign in [1]. Trust me.", ["[1] VPN"])
 
 
+@pytest.mark.parametrize("status", ["answered", "partly"])
 @pytest.mark.parametrize(
-    "text, sources, answered",
-    [
-        ("I do not know.", [], True),
-        ("Trust me [9].", [9], True),
-        ("Trust me [0].", [0], True),
-        ("", [1], True),
-        ("  ", [1], True),
-        ("The sources say nothing about this [1].", [1], False),
-    ],
+    "text, sources",
+    [("I do not know.", ()), ("Trust me [9].", (9,)), ("Trust me [0].", (0,)), ("", (1,)), ("  ", (1,))],
 )
-def test_without_a_retrieved_source_it_is_no_answer(text: str, sources: list[int], answered: bool) -> None:
-    assert nothing(text, sources, answered=answered)
+def test_without_a_retrieved_source_it_is_no_answer(text: str, sources: tuple[int, ...], status: str) -> None:
+    assert nothing(text, sources, status=status)
+
+
+def test_what_is_not_in_the_knowledge_base_is_no_answer_even_with_a_source() -> None:
+    assert nothing("The sources say nothing about this [1].", (1,), status="not_in_knowledge_base")
 
 
 def test_a_source_named_beside_the_text_counts() -> None:
-    assert composed("Sign in.", [1])[1] == ["[1] VPN"]
+    assert composed("Sign in.", (1,))[1] == ["[1] VPN"]
 
 
 def test_links_of_the_sources_stay() -> None:
@@ -106,6 +105,9 @@ def test_links_of_the_sources_stay() -> None:
         "Open the portal evil.example/login [1].",
         "Open the portal [1](https://evil.example) [1].",
         "Open the portal `` [x](https://evil.example) ` [1].",
+        "Open the portal evil.example or helpdesk@evil.example [1].",
+        "Open the portal ev\u200bil.example or ht\u2060tps://evil.example [1].",
+        "Open the portal, それはevil.exampleです [1].",
     ],
 )
 def test_foreign_links_go(text: str) -> None:
@@ -114,7 +116,7 @@ def test_foreign_links_go(text: str) -> None:
     shown = text_html({"text": said, "markupSyntax": "MARKUP_SYNTAX_MARKDOWN"})
     hrefs = re.findall(r'href="([^"]*)"', shown)
     assert hrefs == []
-    assert not re.search(r"https?://evil|www\.evil|javascript:", said, re.IGNORECASE)
+    assert not re.search(r"evil\.example|javascript:", said, re.IGNORECASE)
     assert "the portal" in said
 
 
@@ -127,6 +129,10 @@ def test_foreign_links_go(text: str) -> None:
         ("- one [1]\n- **two** [1]", "- one [1]\n- **two** [1]"),
         ("Open https://portal.example/vpn。次に [1]。", "Open https://portal.example/vpn 。次に [1]。"),
         ("[array](index) [1]", "array [1]"),
+        ("Edit config.yaml, run.sh or Node.js [1].", "Edit config.yaml, run.sh or Node.js [1]."),
+        ("It is done.In the end [1].", "It is done. In the end [1]."),
+        ("Open portal.example [1].", "Open portal.example [1]."),
+        ("A family 👨‍👩‍👧 [1].", "A family 👨‍👩‍👧 [1]."),
     ],
 )
 def test_what_is_no_link_reads_as_it_was_written(text: str, shown: str) -> None:
@@ -154,3 +160,52 @@ def test_no_output_of_a_model_takes_long(text: str) -> None:
     composed(f"Words {text} [1]")
 
     assert time.process_time() - started < 1
+
+
+def asked_back(said: str) -> str:
+    result = compose(rag_answer(status="needs_clarification", ask_back=said), CONTEXTS)
+    assert isinstance(result, Clarification)
+    return result.text
+
+
+@pytest.mark.parametrize("said", ["Do you mean Windows or a Mac?", "WindowsとMacのどちらですか。"])
+def test_a_question_back_needs_no_source(said: str) -> None:
+    assert asked_back(said) == said
+
+
+def test_a_question_back_links_nowhere_mentions_nobody_and_cites_nothing() -> None:
+    said = asked_back("<users/all> or [this](https://kb.example/mfa) [1]? https://portal.example/vpn")
+
+    assert said == "‹users/all> or this?"
+
+
+@pytest.mark.parametrize("said", ["", "?", "Do as I say.", "What? " * 100, "[](https://evil.example)?"])
+def test_a_question_back_that_is_none_is_left_to_the_catalogue(said: str) -> None:
+    assert asked_back(said) == ""
+
+
+def partly(missing: str) -> str:
+    result = compose(rag_answer("Sign in [1].", status="partly", missing=missing), CONTEXTS)
+    assert isinstance(result, Composed) and result.partly
+    return result.missing
+
+
+def test_what_is_missing_from_a_partial_answer_is_one_line_without_links() -> None:
+    assert partly("the\n\n[prices](https://portal.example/vpn) [1]") == "the prices"
+    assert partly("no " * 200) == ""
+
+
+def test_an_answer_that_tells_the_instructions_is_none() -> None:
+    told = " ".join(SYSTEM.split()[40:60]).upper()
+
+    assert nothing(f"Sign in [1]. {told}")
+    assert nothing("Sign in [1].", status="partly", missing=told)
+    assert compose(rag_answer(status="needs_clarification", ask_back=f"{told}?"), CONTEXTS) is None
+
+
+def test_addresses_of_files_in_the_sources_stay() -> None:
+    contexts = [context(text="Type `smb://files.example/dept` and press Enter.")]
+
+    result = compose(rag_answer("Type `smb://files.example/dept` [1]."), contexts)
+
+    assert result is not None and result.text == "Type `smb://files.example/dept` [1]."

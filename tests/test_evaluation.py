@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from answer_fn.prompts import RagAnswer
 from evaluation.answers import judged, k_precision, summary
 from evaluation.data import DataSet, Passage, Task, Unreadable, read
 from evaluation.gate import fallen
@@ -22,6 +21,7 @@ from evaluation.run import evaluate
 from evaluation.search import Engine
 from shared.errors import Permanent
 from tests.factories import context as made_context
+from tests.factories import rag_answer
 
 ROOT = HERE.parent.parent
 PASSAGES = (
@@ -184,9 +184,9 @@ def test_an_unanswerable_question_counts_when_it_is_refused(engine: Engine, loca
 
 
 def test_a_citation_of_a_source_that_was_not_given_is_not_valid() -> None:
-    said = RagAnswer(answer="Install the client [1]. It is free [7].", sources=[1], answered=True)
+    said = rag_answer("Install the client [1]. It is free [7].", (1,))
 
-    assert judged(said, [made_context()], "answered").valid_citations == pytest.approx(2 / 3)
+    assert judged(said, [made_context()], task()).valid_citations == pytest.approx(2 / 3)
 
 
 def test_made_up_words_lower_the_k_precision_and_another_language_is_not_judged() -> None:
@@ -197,13 +197,18 @@ def test_made_up_words_lower_the_k_precision_and_another_language_is_not_judged(
     assert k_precision("クライアントを入れます。", sources) is None
 
 
-def test_a_question_back_is_counted_where_one_is_due() -> None:
-    asked_back = RagAnswer(answer="Which approval do you mean?", sources=[], answered=False)
-    refused = RagAnswer(answer="The sources do not say.", sources=[], answered=False)
+def test_a_question_back_is_counted_where_one_is_due_and_where_none_is() -> None:
+    back = rag_answer(status="needs_clarification", ask_back="Which approval do you mean?")
+    refused = rag_answer(status="not_in_knowledge_base")
+    unclear, clear = task(status="clarify", kind="underspecified"), task(question="Macの場合は？")
 
-    both = [judged(said, [made_context()], "clarify") for said in (asked_back, refused)]
+    found = summary([judged(said, [made_context()], t) for t in (unclear, clear) for said in (back, refused)])
 
-    assert summary(both)["asks back when unclear"] == 0.5
+    assert (found["asks back when unclear"], found["asks back needlessly"]) == (0.5, 0.5)
+    assert (found["answerable refused"], found["answered recall"]) == (0.5, 0.0)
+    assert found["groups"]["kind: underspecified"]["asks back when unclear"] == 0.5
+    assert found["groups"]["language: ja"]["answerable refused"] == 0.5
+    assert found["groups"]["language: ja"]["asks back when unclear"] is None
 
 
 def test_what_was_recorded_is_scored_again_without_asking(engine: Engine, tmp_path: Path) -> None:
@@ -225,10 +230,14 @@ def test_what_was_not_recorded_is_not_made_up(engine: Engine, tmp_path: Path) ->
 
 
 def test_the_gate_names_what_fell_and_lets_pass_what_rose() -> None:
-    recorded = {"recall": 0.9, "nDCG": 0.8, "answerable refused": 0.02, "gone": 0.5}
-    now = {"recall": 0.95, "nDCG": 0.7, "answerable refused": 0.05}
+    recorded = {"recall": 0.9, "nDCG": 0.8, "answers, answerable refused": 0.02, "gone": 0.5}
+    now = {"recall": 0.95, "nDCG": 0.7, "answers, answerable refused": 0.05}
 
-    assert [line.split(":")[0] for line in fallen(now, recorded)] == ["nDCG", "answerable refused", "gone"]
+    assert [line.split(":")[0] for line in fallen(now, recorded)] == [
+        "nDCG",
+        "answers, answerable refused",
+        "gone",
+    ]
 
 
 def test_tables_go_between_their_comments(engine: Engine, local: Model, tmp_path: Path) -> None:

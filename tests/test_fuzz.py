@@ -4,15 +4,16 @@ import contextlib
 import json
 import re
 from dataclasses import dataclass, field
+from typing import Any, get_args
 
 import pytest
 from hypothesis import example
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from answer_fn.compose import compose
+from answer_fn.compose import Composed, compose
 from answer_fn.parts import parts_of
-from answer_fn.prompts import RagAnswer, prompt
+from answer_fn.prompts import RagAnswer, Status, prompt
 from answer_fn.reply import contents_of, final_of
 from ingest_fn.notices import addressed
 from reformulate_fn.rewrite import cleaned
@@ -182,6 +183,12 @@ def read(text: str) -> Read:
     return found
 
 
+def rag_answer(answer: str, sources: list[int], **fields: Any) -> RagAnswer:
+    """An answer as no schema has checked it."""
+    others = {"status": "answered", "missing": "", "ask_back": "", **fields}
+    return RagAnswer.model_construct(answer=answer, sources=sources, **others)
+
+
 @fuzzed(4, seconds=1, answer=answers, sources=st.lists(st.integers(0, 10**6), max_size=4))
 @example(answer="[" + "9" * 4_301 + "] [1]", sources=[1])
 @example(answer="[x](" * 800 + "[1]", sources=[1])
@@ -191,12 +198,13 @@ def read(text: str) -> Read:
 @example(answer="Sign in [1]https://e(//evil.example)", sources=[1])
 @example(answer="[" * 2_000 + "a" + "](b)" * 2_000 + "[1]", sources=[1])
 def test_an_answer_cites_and_links_only_what_was_retrieved(answer: str, sources: list[int]) -> None:
-    given = RagAnswer.model_construct(answer=answer, sources=sources, answered=True)
+    given = rag_answer(answer, sources)
 
     composed = compose(given, CONTEXTS)
 
     if composed is None:
         return
+    assert isinstance(composed, Composed)
     numbers = {source.number for source in composed.sources}
     assert numbers
     for part in [composed.text, *parts_of(composed.blocks, "cut")]:
@@ -206,17 +214,22 @@ def test_an_answer_cites_and_links_only_what_was_retrieved(answer: str, sources:
         assert "<" not in shown.html + shown.prose
 
 
-@fuzzed(2, answer=answers, language=st.sampled_from(["en", "ja"]))
-def test_whatever_is_answered_can_be_noted_and_shown(answer: str, language: str) -> None:
-    composed = compose(RagAnswer.model_construct(answer=answer, sources=[1, 2, 3], answered=True), CONTEXTS)
+@fuzzed(2, answer=answers, language=st.sampled_from(["en", "ja"]), status=st.sampled_from(get_args(Status)))
+def test_whatever_is_answered_can_be_noted_and_shown(answer: str, language: str, status: str) -> None:
+    composed = compose(
+        rag_answer(answer, [1, 2, 3], status=status, missing=answer, ask_back=answer), CONTEXTS
+    )
     sent = envelope(question=question(language=language), search_query="漢" * 5_000, contexts=CONTEXTS)
 
     for shown in contents_of(final_of(composed, sent, 24, None), sent.question):
         assert shown.text.strip() and fits(shown) and fits(Content(shown.bare))
 
 
+RAG_JSON = '{"status": "answered", "answer": "%s", "sources": [%s], "missing": "", "ask_back": ""}'
 rag_json = st.one_of(
-    changed({"answer": "Sign in [1].", "sources": [1], "answered": True}),
+    changed(
+        {"status": "partly", "answer": "Sign in [1].", "sources": [1], "missing": "The rest.", "ask_back": ""}
+    ),
     odd_json,
     st.sampled_from(ODD_STRINGS),
 )
@@ -224,8 +237,8 @@ rag_json = st.one_of(
 
 @fuzzed(3, output=rag_json.map(lambda value: value if isinstance(value, str) else json.dumps(value)))
 @example(output="[" * 100_000)
-@example(output='{"answer": "\\ud800", "answered": true, "sources": [1]}')
-@example(output='{"answer": "a", "answered": true, "sources": [%s]}' % ("9" * 5_000))
+@example(output=RAG_JSON % ("\\ud800", 1))
+@example(output=RAG_JSON % ("a", "9" * 5_000))
 def test_a_structured_answer_is_valid_or_a_value_error(output: str) -> None:
     with contextlib.suppress(ValueError):
         answer = RagAnswer.model_validate_json(output)

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from google import genai
 from google.genai import errors, types
-from pydantic import BaseModel
 
+from answer_fn.prompts import RagAnswer
 from local.faults import Faults
 from local.gemini.service import Gemini
 from local.rag.index import Index
@@ -17,14 +17,6 @@ from tests.articles import small_index
 from tests.http_serving import http_serving
 
 MODEL = "gemini-3.5-flash"
-
-
-class RagAnswer(BaseModel):
-    """The schema that the product asks for."""
-
-    answer: str
-    sources: list[int]
-    answered: bool
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +66,7 @@ def structured(**more: Any) -> types.GenerateContentConfig:
 def test_an_answer_follows_the_schema_and_cites_its_sources(client: genai.Client, index: Index) -> None:
     response = client.models.generate_content(model=MODEL, contents=prompt(index), config=structured())
     assert isinstance(response.parsed, RagAnswer)
-    assert response.parsed.answered
+    assert response.parsed.status == "answered"
     assert "VPN" in response.parsed.answer
     assert all(f"[{number}]" in response.parsed.answer for number in response.parsed.sources)
     assert response.candidates is not None
@@ -99,7 +91,7 @@ def test_a_json_schema_serves_as_well(client: genai.Client, index: Index) -> Non
         response_mime_type="application/json", response_json_schema=RagAnswer.model_json_schema()
     )
     response = client.models.generate_content(model=MODEL, contents=prompt(index), config=config)
-    assert RagAnswer.model_validate_json(response.text or "").answered
+    assert RagAnswer.model_validate_json(response.text or "").status == "answered"
 
 
 @pytest.mark.parametrize("contents", ["What is love?", "<data>\n{broken}\n</data>"])
@@ -123,7 +115,7 @@ def test_both_spellings_of_a_key_are_understood(address: str, index: Index) -> N
     }
     url = f"{address}/v1/models/{MODEL}:generateContent?key=any"
     answer = httpx.post(url, json=body).json()["candidates"][0]["content"]["parts"][0]["text"]
-    assert RagAnswer.model_validate_json(answer).answered
+    assert RagAnswer.model_validate_json(answer).status == "answered"
 
 
 def _ending_with_the_model(client: genai.Client) -> Any:

@@ -67,7 +67,7 @@ def test_both_models_tell_what_they_cost(logged: list[Line]) -> None:
 def test_an_answer_tells_its_kind_and_its_time(logged: list[Line]) -> None:
     [posted] = [line for line in logged if line["message"] == metrics()["answers"]["message"]]
 
-    assert posted["kind"] in {"answer", "fallback"}
+    assert posted["kind"] == "answer"
     assert posted["answer_seconds"] < 60
 
 
@@ -78,6 +78,13 @@ def test_the_filters_and_fields_of_a_metric_are_those_of_its_entry() -> None:
     assert 'resource.type=\\"cloud_run_revision\\"' in metric["filter"]
     assert "EXTRACT(jsonPayload.${each.value.value})" in metric["value_extractor"]
     assert "EXTRACT(jsonPayload.${label})" in metric["label_extractors"]
+
+
+def test_every_kind_of_end_has_a_chart_of_its_own() -> None:
+    text = (FOLDER / "dashboard.tf").read_text()
+    drawn = re.findall(r"local\.promql\.answers\}\{[^}]*\},kind=\\\"(\w+)\\\"", text)
+
+    assert sorted(drawn) == ["answer", "clarification", "fallback"]
 
 
 def test_charts_and_alerts_use_metrics_that_exist() -> None:

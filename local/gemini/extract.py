@@ -1,17 +1,21 @@
-"""The local model's answering: whole sentences and list items of the sources, each with its citation."""
+"""The local model's answering: sentences, list items and rows of the sources, each with its citation."""
 
 import re
 from dataclasses import dataclass, replace
 
+from local.gemini.choice import NEARLY_AS_GOOD, Candidate, chosen_of
+from local.gemini.evidence import Evidence
 from local.gemini.passages import Block, blocks_of
 from local.gemini.prompt import Ask
+from local.gemini.quote import quoted
 from local.gemini.topic import Topic
+from local.gemini.unclear import question_back
 from local.rag.index import Index
 from local.rag.terms import is_japanese, terms, words
 
-#: What part of the question (by idf) the best block with its heading and title must hold. Below that, what
-#: was found is about something else, and "not in the knowledge base" is the honest answer.
-LEAST_EVIDENCE = 0.46
+#: What part of the question the best block with its heading and title must bear on (`evidence.py`). Below it,
+#: what was found is about something else, and "not in the knowledge base" is the honest answer.
+LEAST_EVIDENCE = 0.61
 #: What a word of the conversation counts next to a word of the question.
 FROM_THE_TOPIC = 0.5
 #: What a word counts that only the heading or the title has, and a block in the other language.
@@ -21,38 +25,26 @@ OTHER_LANGUAGE = 0.4
 ABOUT_JUST_THIS = 0.5
 #: How much more a list of steps is worth to somebody who asks how.
 STEPS_FOR_HOW = 1.25
-STEPS_AT_LEAST = 0.5
-#: Blocks this close to the best one are quoted too, up to so many sentences and items in all.
-NEARLY_AS_GOOD = 0.7
-MOST_UNITS = 6
 MOST_OF_A_PARAGRAPH = 3
 MOST_OF_A_LIST = 5
 
 _ASKS_HOW = re.compile(
     r"\bhow (?:do|can|to|should|would)\b|方法|手順|[りい]方|どうやって|どうすれば", re.IGNORECASE
 )
-_NOT_ANSWERED = {
-    "en": "The knowledge base does not answer this question.",
-    "ja": "ナレッジベースには、この質問への回答がありません。",
-}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer in Markdown, the numbers of the sources it cites, and whether the sources answer at all."""
+    """An answer in Markdown and the numbers of the sources it cites, or else a question back, or neither."""
 
-    text: str
-    sources: tuple[int, ...]
-    answered: bool
+    text: str = ""
+    sources: tuple[int, ...] = ()
+    ask_back: str = ""
 
-
-@dataclass(frozen=True)
-class _Candidate:
-    position: int
-    source: int
-    block: Block
-    score: float
-    evidence: float
+    @property
+    def answered(self) -> bool:
+        """Whether the sources answer the question."""
+        return bool(self.sources)
 
 
 def extracted(ask: Ask, index: Index) -> Answer:
@@ -60,17 +52,21 @@ def extracted(ask: Ask, index: Index) -> Answer:
 
     Somebody who only asks for more ("in more detail?") gets what the earlier answers have not said yet.
     """
-    wanted = _wanted(ask, index)
-    candidates = _candidates(ask, wanted, index, told="")
+    evidence = _evidence(ask, index)
+    wanted = evidence.by_another_name() | _wanted(ask, index)
+    candidates = _candidates(ask, wanted, evidence, told="")
     if all(candidate.evidence < LEAST_EVIDENCE for candidate in candidates):
-        return Answer(_NOT_ANSWERED[ask.language], (), answered=False)
+        return Answer()
+    best = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.position))
+    if ask_back := question_back(ask, evidence, [(c.source, c.block) for c in best]):
+        return Answer(ask_back=ask_back)
     if not any(words(ask.question)):
         told = "".join(_plain(turn.text) for turn in ask.history if turn.role == "assistant")
-        more = _candidates(ask, wanted, index, told)
+        more = _candidates(ask, wanted, evidence, told)
         candidates = [candidate for candidate in more if candidate.score] or candidates
-    chosen = sorted(_chosen(candidates, asks_how=_asks_how(ask)), key=lambda candidate: candidate.position)
-    text = "\n\n".join(_quoted(candidate) for candidate in chosen)
-    return Answer(text, tuple(sorted({candidate.source for candidate in chosen})), answered=True)
+    chosen = chosen_of(candidates, asks_how=_asks_how(ask))
+    text = "\n\n".join(quoted(candidate.block, candidate.source.number) for candidate in chosen)
+    return Answer(text, tuple(sorted({candidate.source.number for candidate in chosen})))
 
 
 def _asks_how(ask: Ask) -> bool:
@@ -78,6 +74,13 @@ def _asks_how(ask: Ask) -> bool:
     asked = [*(turn.text for turn in ask.history if turn.role == "user"), ask.question]
     own = next((text for text in reversed(asked) if any(words(text))), "")
     return _ASKS_HOW.search(own) is not None
+
+
+def _evidence(ask: Ask, index: Index) -> Evidence:
+    """What the question itself says, or where it says nothing, what it leaves unsaid."""
+    known = [word.surface for source in ask.sources or [] for word in words(f"{source.title}\n{source.text}")]
+    asked = list(words(ask.question)) or [word for word, _ in Topic(index, ask.history).salient(ask.question)]
+    return Evidence(asked, index, known)
 
 
 def _wanted(ask: Ask, index: Index) -> dict[str, float]:
@@ -92,25 +95,30 @@ def _wanted(ask: Ask, index: Index) -> dict[str, float]:
     return wanted
 
 
-def _candidates(ask: Ask, wanted: dict[str, float], index: Index, told: str) -> list[_Candidate]:
-    """Every block, cut down to what bears on the question and is not in `told`, and how well it answers."""
-    most = sum(wanted.values()) or 1.0
-    candidates = list[_Candidate]()
+def _candidates(ask: Ask, wanted: dict[str, float], evidence: Evidence, told: str) -> list[Candidate]:
+    """Every block, cut down to what bears on the question and is not in `told`, and how well it answers.
+
+    Code answers nothing by itself: it goes with the words before it.
+    """
+    candidates = list[Candidate]()
     for source in ask.sources or []:
         for whole in blocks_of(source.text):
             block = _cut_down(_untold(whole, told), wanted)
             if not block.units:
                 continue
             text = "\n".join(block.units)
+            around = f"{text}\n{block.heading}\n{source.title}"
             said = _worth(text, wanted)
-            held = _worth(f"{text}\n{block.heading}\n{source.title}", wanted)
-            score = said + IN_THE_HEADING * (held - said)
+            score = said + IN_THE_HEADING * (_worth(around, wanted) - said)
             score *= 1 + ABOUT_JUST_THIS * _part_asked_for(block.heading, wanted)
             if block.kind == "steps" and _asks_how(ask):
                 score *= STEPS_FOR_HOW
             if is_japanese(text) != (ask.language == "ja"):
                 score *= OTHER_LANGUAGE
-            candidates.append(_Candidate(len(candidates), source.number, block, score, held / most))
+            share = evidence.share(around, source.text)
+            if block.kind == "code":
+                score = share = 0.0
+            candidates.append(Candidate(len(candidates), source, block, score, share))
     return candidates
 
 
@@ -127,12 +135,12 @@ def _part_asked_for(heading: str, wanted: dict[str, float]) -> float:
 
 def _cut_down(block: Block, wanted: dict[str, float]) -> Block:
     """The block without what does not bear on the question; steps stay whole."""
-    if block.kind == "steps" or not block.units:
+    if block.kind in ("steps", "code") or not block.units:
         return block
     most = MOST_OF_A_PARAGRAPH if block.kind == "paragraph" else MOST_OF_A_LIST
     worth = [_worth(unit, wanted) for unit in block.units]
     ranked = sorted(range(len(worth)), key=lambda number: (-worth[number], number))
-    if block.kind == "points":
+    if block.kind != "paragraph":
         ranked = [number for number in ranked if worth[number] >= NEARLY_AS_GOOD * max(worth)]
     kept = sorted(ranked[:most])
     return replace(block, units=tuple(block.units[number] for number in kept))
@@ -140,46 +148,6 @@ def _cut_down(block: Block, wanted: dict[str, float]) -> Block:
 
 def _worth(text: str, wanted: dict[str, float]) -> float:
     return sum(wanted.get(term, 0.0) for term in set(terms(text)))
-
-
-def _chosen(candidates: list[_Candidate], *, asks_how: bool) -> list[_Candidate]:
-    """The best block, the best steps if they are asked for, and others nearly as good while there is room."""
-    ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.position))
-    chosen = _with_lead(ranked[0], candidates)
-    steps = [c for c in ranked if c.block.kind == "steps" and c.score >= STEPS_AT_LEAST * ranked[0].score]
-    if asks_how and steps:
-        return list(dict.fromkeys([*chosen, *_with_lead(steps[0], candidates)]))
-    for candidate in ranked:
-        good = candidate not in chosen and candidate.score >= NEARLY_AS_GOOD * ranked[0].score
-        if good and sum(len(c.block.units) for c in (*chosen, candidate)) <= MOST_UNITS:
-            chosen.append(candidate)
-    return chosen
-
-
-def _with_lead(candidate: _Candidate, candidates: list[_Candidate]) -> list[_Candidate]:
-    """A block, and before a list the paragraph that leads to it."""
-    if candidate.block.kind == "paragraph":
-        return [candidate]
-    return [*(other for other in candidates if _leads_to(other, candidate)), candidate]
-
-
-def _leads_to(candidate: _Candidate, target: _Candidate) -> bool:
-    return (
-        candidate.block.kind == "paragraph"
-        and candidate.position == target.position - 1
-        and candidate.source == target.source
-        and candidate.block.heading == target.block.heading
-    )
-
-
-def _quoted(candidate: _Candidate) -> str:
-    citation = f"[{candidate.source}]"
-    units = candidate.block.units
-    if candidate.block.kind == "paragraph" or len(units) == 1:
-        return " ".join(f"{unit} {citation}" for unit in units)
-    if candidate.block.kind == "steps":
-        return "\n".join(f"{number}. {unit} {citation}" for number, unit in enumerate(units, start=1))
-    return "\n".join(f"- {unit} {citation}" for unit in units)
 
 
 def _plain(text: str) -> str:

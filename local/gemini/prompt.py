@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 _DATA = re.compile(r"<data>\s*(\{.*\})\s*</data>", re.DOTALL)
 
@@ -17,6 +17,8 @@ class Turn(BaseModel):
 
 class Source(BaseModel):
     """A piece of the knowledge base that the answer may cite by its number."""
+
+    model_config = ConfigDict(frozen=True)
 
     number: int
     title: str

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from local.faults import Faults
-from local.gemini.extract import extracted
+from local.gemini.extract import Answer, extracted
 from local.gemini.prompt import Ask, read_ask
 from local.gemini.rewrite import rewritten
 from local.gemini.wire import Refusal, Request, check_caller, check_deadline, read_request
@@ -21,7 +21,12 @@ HONEST = (
     "knowledge base; it has nothing to say to any other request."
 )
 #: The fields of the one schema that is served.
-ANSWER_FIELDS = {"answer", "sources", "answered"}
+ANSWER_FIELDS = {"status", "answer", "sources", "missing", "ask_back"}
+#: What is said where no JSON is wanted.
+NOT_ANSWERED = {
+    "en": "The knowledge base does not answer this question.",
+    "ja": "ナレッジベースには、この質問への回答がありません。",
+}
 
 
 @dataclass(frozen=True)
@@ -82,8 +87,14 @@ class Gemini:
     def _answer(self, ask: Ask, *, as_json: bool) -> str:
         answer = extracted(ask, self._index)
         if not as_json:
-            return answer.text
-        fields = {"answer": answer.text, "sources": answer.sources, "answered": answer.answered}
+            return answer.text or answer.ask_back or NOT_ANSWERED[ask.language]
+        fields = {
+            "status": _status(answer),
+            "answer": answer.text,
+            "sources": answer.sources,
+            "missing": "",
+            "ask_back": answer.ask_back,
+        }
         return json.dumps(fields, ensure_ascii=False)
 
     def _spoilt(self, said: _Said) -> _Said:
@@ -96,6 +107,12 @@ class Gemini:
         if self._faults.drawn("gemini-invalid"):
             return _Said('{"answer": ["not a string"], "sources": "one"')
         return said
+
+
+def _status(answer: Answer) -> str:
+    if answer.answered:
+        return "answered"
+    return "needs_clarification" if answer.ask_back else "not_in_knowledge_base"
 
 
 def _fits(schema: Any) -> bool:

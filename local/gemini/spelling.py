@@ -1,0 +1,28 @@
+"""What somebody meant who has slipped on the keyboard: a known word that is one slip away."""
+
+from collections.abc import Iterable
+
+#: Shorter words are too often one slip away from another one.
+SHORTEST = 5
+SHORTEST_IN_KATAKANA = 4
+
+
+def meant(word: str, known: Iterable[str]) -> str | None:
+    """The first known word, by the alphabet, that is one letter more, less, another, or two swapped.
+
+    The first letter counts as right, as it mostly is.
+    """
+    written = word.lower()
+    if len(written) < (SHORTEST if written.isascii() else SHORTEST_IN_KATAKANA):
+        return None
+    return min((each for each in known if _is_one_slip_from(written, each.lower())), default=None)
+
+
+def _is_one_slip_from(written: str, right: str) -> bool:
+    if written == right or written[:1] != right[:1] or abs(len(written) - len(right)) > 1:
+        return False
+    start = next((i for i, (a, b) in enumerate(zip(written, right, strict=False)) if a != b), len(right))
+    start = min(start, len(written))
+    rest, wanted = written[start:], right[start:]
+    swapped = rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:]
+    return rest[1:] == wanted[1:] or rest == wanted[1:] or rest[1:] == wanted or swapped
