@@ -11,7 +11,7 @@ from shared.cards import LONGEST_QUERY, escaped, shortened
 from shared.chat_api import Card, Content, fits
 from shared.envelope import Question
 from shared.feedback import Verdict
-from shared.final import ANSWER, APOLOGY, CLARIFICATION, again_of
+from shared.final import ANSWER, CLARIFICATION, FALLBACK, again_of
 from shared.firestore import Fields
 from shared.texts import text
 
@@ -20,13 +20,15 @@ MOST_SOURCES = 6
 LONGEST_TITLE = 80
 LONGEST_LINK = 400
 LONGEST_QUOTE = 240
-#: What formats a passage in Markdown: a quote is shown without it.
+#: What formats a passage in Markdown, and where its links lead to: a quote is shown without it.
 _MARKS = re.compile(r"(?m)^\s{0,3}#{1,6}\s+|[*`]+")
+_LINK = re.compile(r"\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 
 
 def quote_of(passage: str) -> str:
     """The beginning of a passage, in one line."""
-    return shortened(" ".join(_MARKS.sub("", passage).split()), LONGEST_QUOTE)
+    bare = _MARKS.sub("", _LINK.sub(r"\1", passage))
+    return shortened(" ".join(bare.split()), LONGEST_QUOTE)
 
 
 def last_of(said: str, final: Fields, question: Question) -> Content:
@@ -85,7 +87,7 @@ def _sections(sources: list[Source], final: Fields, question: Question, *, quote
 def _below(final: Fields, question: Question) -> list[Card]:
     """What was searched for, where it is not the question itself, and what can be done about it."""
     function, again, language = final.get("button"), again_of(final), question.language
-    rewritten = final["search_query"] != question.text and final["kind"] != APOLOGY
+    rewritten = final["search_query"] != question.text and final["kind"] in {ANSWER, FALLBACK}
     widgets = []
     if rewritten:
         query = shortened(final["search_query"], LONGEST_QUERY)
