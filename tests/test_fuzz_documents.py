@@ -34,7 +34,7 @@ from shared.failures import Failures
 from shared.firestore import document_id
 from shared.gemini import generate
 from tests.conftest import SmallCloud
-from tests.factories import context, envelope, question
+from tests.factories import context, envelope, question, rag_answer
 from tests.fuzzing import DEEP, changed, fuzzed, odd_text
 from tests.http_serving import http_serving
 
@@ -224,7 +224,7 @@ def test_whatever_the_model_says_of_whatever_was_found_is_posted(
     def post(output: str, found: list[dict[str, Any]], language: str) -> None:
         contexts = tuple(context(id=f"c{number}", **fields) for number, fields in enumerate(found))
         sent = envelope(question=question(language=language), search_query="漢" * 300, contexts=contexts)
-        said = json.dumps({"answer": output, "sources": [1], "answered": True})
+        said = rag_answer(output, (1,)).model_dump_json()
 
         answer(sent, AnswerServices(**{**vars(services), "gemini": Model(said)}), Deadline(60))
 
