@@ -304,9 +304,9 @@ def test_every_round_of_the_storm_kills_each_function_and_troubles_each_service(
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("options", [["--seed", "4"], ["--seed", "6", "--quotas", "--questions", "24"]])
-def test_a_short_run_loses_and_doubles_nothing(options: list[str]) -> None:
-    command = [sys.executable, "-m", "chaos", "--questions", "40", "--threads", "15", *options]
+def test_a_short_run_loses_and_doubles_nothing() -> None:
+    options = ["--questions", "40", "--threads", "15", "--seed", "4", "--quotas"]
+    command = [sys.executable, "-m", "chaos", *options]
 
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
