@@ -220,6 +220,19 @@ def test_a_rating_of_what_is_forgotten_or_elsewhere_is_not_kept(
     assert told(ingest, event, "old_button")
 
 
+def test_a_rating_of_an_answer_that_is_no_more_is_not_taken_for_one_of_the_next(
+    ingest: Ingest, answered: Any, shown: Any, asked: Question, firestore: Any, shape: str
+) -> None:
+    event = click(shape, answered(), verdict="up")
+    later = answered(again=1, literal=True, search_query=asked.text, contexts=OTHER)
+
+    ingest.over_https(event)
+
+    assert rated(firestore, asked) == []
+    assert told(ingest, event, "old_button")
+    assert shown(asked) == later
+
+
 def test_not_what_i_meant_searches_for_the_question_s_own_words_with_its_history(
     ingest: Ingest, services: AnswerServices, answered: Any, shown: Any, turns: Any, inbox: Any,
     asked: Question, shape: str,
