@@ -352,6 +352,20 @@ def test_try_again_below_an_apology_asks_from_the_start_and_the_case_shows_the_a
     assert case["answered_at"] is not None
 
 
+def test_trying_again_what_a_replay_has_answered_meanwhile_leaves_the_answer(
+    ingest: Ingest, teller: Teller, answered: Any, shown: Any, inbox: Any, asked: Question, shape: str
+) -> None:
+    questions = inbox("questions")
+    apologised(teller, asked)
+    event = click(shape, shown(asked), action="again")
+    message = answered()
+
+    ingest.over_https(event)
+
+    assert questions.is_empty()
+    assert shown(asked) == message
+
+
 def test_what_dies_again_after_trying_again_is_told_again_and_opens_its_case(
     teller: Teller, answered: Any, shown: Any, asked: Question, firestore: Any
 ) -> None:
