@@ -18,7 +18,7 @@ from ingest_fn.openings import Openings
 from shared import cases, conversations, failures, feedback, logs, records
 from shared.chat_places import Place
 from shared.deadline import Deadline
-from shared.firestore import Fields
+from shared.firestore import Fields, read
 from shared.forgotten import Forgotten
 from shared.retry import call
 
@@ -47,10 +47,13 @@ class Forgetting:
     def conversation(self, place: Place, name: str, deadline: Deadline) -> int:
         """Forget a thread, or with the name of a space all of it; returns how many documents that was.
 
-        With a thread of a direct message goes the question that it began with. Safe to repeat.
-        Raises Transient or Permanent.
+        With a thread of a direct message goes the question that it began with. When the event is sent again
+        that asked for it, what was asked since stays. Raises Transient or Permanent.
         """
         audit = self._client.collection(AUDIT).document(_operation(place, name))
+        if (read(audit, deadline).to_dict() or {}).get("finished_at"):
+            logs.info("Forgotten already", name=name)
+            return 0
         self._note(audit, _begun(audit.id, place, name), deadline)
         opening = {turn.question_id for turn in self._openings.of(place, name, deadline)}
         for each in (name, *opening):

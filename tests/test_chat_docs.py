@@ -15,7 +15,8 @@ PITFALLS = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", TABLE, 
 NAMED = [
     (file, test)
     for *_, shown in PITFALLS
-    for file, test in re.findall(r"`(test_[a-z_]+)`: ([a-z0-9_]+)", shown)
+    for file, tests in re.findall(r"`(test_[a-z_]+)`: ([a-z0-9_, ]+)", shown)
+    for test in tests.strip().split(", ")
 ]
 
 

@@ -174,6 +174,16 @@ def test_the_placeholder_tells_people_and_leaves_nothing_behind(
 PARTS = [Content("Part two."), Content("Part three.")]
 
 
+def test_every_text_names_its_syntax(chat: Chat, asked: Question, small_cloud: SmallCloud) -> None:
+    """Without it, the Chat app's own setting decides what `**bold**` looks like."""
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
+    placeholder = in_thread(chat, asked, small_cloud)
+    chat.put_final(asked, FINAL, Deadline(20), more=PARTS)
+
+    for message in (*placeholder, *in_thread(chat, asked, small_cloud)):
+        assert message["markupSyntax"] == "MARKUP_SYNTAX_MARKDOWN"
+
+
 def texts(chat: Chat, asked: Question, small_cloud: SmallCloud) -> list[str]:
     return [message["text"] for message in in_thread(chat, asked, small_cloud)]
 

@@ -220,6 +220,19 @@ def test_a_rating_of_what_is_forgotten_or_elsewhere_is_not_kept(
     assert told(ingest, event, "old_button")
 
 
+def test_a_rating_of_an_answer_that_is_no_more_is_not_taken_for_one_of_the_next(
+    ingest: Ingest, answered: Any, shown: Any, asked: Question, firestore: Any, shape: str
+) -> None:
+    event = click(shape, answered(), verdict="up")
+    later = answered(again=1, literal=True, search_query=asked.text, contexts=OTHER)
+
+    ingest.over_https(event)
+
+    assert rated(firestore, asked) == []
+    assert told(ingest, event, "old_button")
+    assert shown(asked) == later
+
+
 def test_not_what_i_meant_searches_for_the_question_s_own_words_with_its_history(
     ingest: Ingest, services: AnswerServices, answered: Any, shown: Any, turns: Any, inbox: Any,
     asked: Question, shape: str,
@@ -337,6 +350,20 @@ def test_try_again_below_an_apology_asks_from_the_start_and_the_case_shows_the_a
     assert "[1]" in shown(asked)["text"]
     case = firestore.collection(CASES).document(document_id(asked.id)).get().to_dict()
     assert case["answered_at"] is not None
+
+
+def test_trying_again_what_a_replay_has_answered_meanwhile_leaves_the_answer(
+    ingest: Ingest, teller: Teller, answered: Any, shown: Any, inbox: Any, asked: Question, shape: str
+) -> None:
+    questions = inbox("questions")
+    apologised(teller, asked)
+    event = click(shape, shown(asked), action="again")
+    message = answered()
+
+    ingest.over_https(event)
+
+    assert questions.is_empty()
+    assert shown(asked) == message
 
 
 def test_what_dies_again_after_trying_again_is_told_again_and_opens_its_case(

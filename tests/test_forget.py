@@ -30,6 +30,7 @@ from shared.failures import Failures
 from shared.feedback import COLLECTION as FEEDBACK
 from shared.firestore import document_id
 from shared.forgotten import COLLECTION as FORGOTTEN
+from shared.forgotten import Forgotten
 from shared.records import Records
 from shared.texts import text
 from tests.conftest import SmallCloud
@@ -286,6 +287,23 @@ def test_the_audit_counts_what_was_deleted(ingest: Ingest, remember: Any, firest
 
     ingest.over_https(forget(shape, thread))
 
+    [line] = [line for line in Audit(firestore).latest(1000) if line["selection"] == thread]
+    assert line["counts"] == dict.fromkeys(KEPT_IN, 1)
+
+
+def test_when_chat_repeats_itself_what_was_asked_since_stays(
+    ingest: Ingest, remember: Any, firestore: Any, kept: Any, shape: str
+) -> None:
+    thread = new_thread()
+    event = forget(shape, thread)
+    remember(thread, GROUP)
+    ingest.over_https(event)
+    since = remember(thread, GROUP, asked_at=datetime.now(UTC))
+
+    ingest.over_https(event)
+
+    assert kept(thread) == sorted(KEPT_IN)
+    assert Forgotten(firestore).among(since, Deadline(5)) == set()
     [line] = [line for line in Audit(firestore).latest(1000) if line["selection"] == thread]
     assert line["counts"] == dict.fromkeys(KEPT_IN, 1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import setup, stamp
+from tools import prepare, setup, stamp
 from tools.installer import SetupFailed, find_pip, reason
 from tools.stamp import Stamp
 
@@ -68,6 +68,18 @@ def test_a_stamp_holds_only_where_it_was_made_and_while_its_python_starts(
     assert not replace(made, python="/usr 3.10").holds(tmp_path)
     (tmp_path / "bin" / "python").unlink()
     assert not made.holds(tmp_path)
+
+
+def test_a_venv_behind_a_link_is_left_as_it_is(made: Stamp, tmp_path: Path) -> None:
+    stamp.write(tmp_path, made)
+    link = tmp_path.with_name(f"{tmp_path.name}-link")
+    link.symlink_to(tmp_path)
+
+    with pytest.raises(SetupFailed, match="is a link"):
+        prepare.prepare(link, "run", this_python=False)
+
+    assert stamp.read(tmp_path) == made
+    assert (tmp_path / "bin" / "python").exists()
 
 
 #: (what pip printed, what a person is told)

@@ -47,7 +47,9 @@ def prepare(folder: Path, wanted: str, *, this_python: bool) -> None:
 
 
 def make_venv(folder: Path) -> None:
-    """Make an empty venv, over whatever is there. Raises SetupFailed."""
+    """Make an empty venv, over whatever is there but not through a link. Raises SetupFailed."""
+    if folder.is_symlink():  # Python would empty the folder behind it, and then refuse
+        raise SetupFailed(f"{folder} is a link, and what it leads to was made elsewhere. Remove the link.")
     say(f"Making {folder.name} with Python {sys.version.split()[0]} ({base_python()})")
     try:
         import venv  # noqa: PLC0415  Debian's smallest Python comes without it
