@@ -11,7 +11,7 @@ from shared.cards import LONGEST_QUERY, escaped, shortened
 from shared.chat_api import Card, Content, fits
 from shared.envelope import Question
 from shared.feedback import Verdict
-from shared.final import ANSWER, CLARIFICATION, FALLBACK, again_of
+from shared.final import ANSWER, CLARIFICATION, COURTESY, FALLBACK, again_of
 from shared.firestore import Fields
 from shared.texts import text
 
@@ -64,7 +64,7 @@ def _accessory(final: Fields, question: Question, chosen: Verdict | None) -> lis
         return []
     if final["kind"] == ANSWER:
         return buttons.ratings(function, question.language, question.id, again, chosen)
-    if final["kind"] == CLARIFICATION or again >= buttons.MOST_AGAIN:
+    if final["kind"] in {CLARIFICATION, COURTESY} or again >= buttons.MOST_AGAIN:
         return []
     return [buttons.row(buttons.about(function, question.language, buttons.AGAIN, question.id, again))]
 

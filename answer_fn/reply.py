@@ -11,8 +11,9 @@ from answer_fn.sanitise import words
 from shared.cards import shortened
 from shared.chat_api import Content
 from shared.envelope import Envelope, Question
-from shared.final import ANSWER, CLARIFICATION, FALLBACK, origin
+from shared.final import ANSWER, CLARIFICATION, COURTESY, FALLBACK, origin
 from shared.firestore import Fields
+from shared.small_talk import is_only_polite
 from shared.texts import text
 
 #: After this time the asker may not know any more which question an answer belongs to.
@@ -32,6 +33,9 @@ def final_of(
     `contact` is whom to ask where the knowledge base has no answer; `model` has answered.
     """
     question = envelope.question
+    if is_only_polite(envelope):
+        said = text(question.language, "answer", "courtesy")
+        return _final(COURTESY, [*_late_blocks(envelope), Block((said,))], said, envelope)
     if composed is None:
         said = with_contact(text(question.language, "answer", "not_found"), question, contact)
         return _final(FALLBACK, [*_late_blocks(envelope), Block((said,))], said, envelope)

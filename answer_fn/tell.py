@@ -194,7 +194,7 @@ def _answer_in_chat(question: Question, services: Services, deadline: Deadline) 
 
 def _remember(question: Question, said: str, services: Services, deadline: Deadline) -> None:
     """Save the turn of an answer whose process died after posting it. Raises Permanent or Transient."""
-    if text(question.language, "answer", "not_found") not in said:
+    if not any(text(question.language, "answer", key) in said for key in ("not_found", "courtesy")):
         answer, _, _hint = said.partition("\n\n_")
         services.conversations.save_turn(question, answer, deadline, search_query=question.text, sources=[])
     mark_case(question, services, deadline)

@@ -118,7 +118,24 @@ def _text(line: dict[str, Any], field: str) -> str:
     value = line[field]
     if not isinstance(value, str):
         raise TypeError(f"the field {field!r} is no text")
+    value.encode()  # half a surrogate pair is none
     return value
+
+
+def _question(line: dict[str, Any]) -> str:
+    """Raises KeyError, TypeError, or ValueError for one that asks nothing."""
+    question = _text(line, "question")
+    if not question.strip():
+        raise ValueError("the question is empty")
+    return question
+
+
+def _gold(line: dict[str, Any]) -> frozenset[str]:
+    """Raises KeyError, or TypeError for anything but a list of ids."""
+    gold = line["gold"]
+    if not isinstance(gold, list) or not all(isinstance(each, str) for each in gold):
+        raise TypeError("the field 'gold' is no list of ids")
+    return frozenset(gold)
 
 
 def _history(line: dict[str, Any]) -> tuple[Utterance, ...]:
@@ -133,8 +150,8 @@ def _task(line: dict[str, Any]) -> Task:
         id=_text(line, "id"),
         kind=str(line.get("multi_turn") or "N/A").lower() if history else "first",
         history=history,
-        question=_text(line, "question"),
-        gold=frozenset(line["gold"]),
+        question=_question(line),
+        gold=_gold(line),
         status=_STATUS.get(line.get("answerability") or ""),
         published=line.get("rewrite") or line["question"],
     )
@@ -145,7 +162,7 @@ def _query(line: dict[str, Any]) -> Task:
         id=_text(line, "id"),
         kind=line["kind"],
         history=_history(line),
-        question=_text(line, "question"),
-        gold=frozenset(line["gold"]),
+        question=_question(line),
+        gold=_gold(line),
         gold_rewrite=line.get("rewrite") or line["question"],
     )

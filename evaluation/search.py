@@ -30,8 +30,9 @@ class Engine:
         return list(map(self._id, hits))
 
     def ranking(self, *queries: str) -> list[str]:
-        """The ids of what one or several queries find."""
-        return self.ids(self.hits(DEPTH, *queries))
+        """The ids of what one or several queries find, each once: the best place of an id that several
+        passages share counts."""
+        return list(dict.fromkeys(self.ids(self.hits(DEPTH, *queries))))
 
     def _id(self, hit: Hit) -> str:
         return self._ids[id(hit.chunk)]

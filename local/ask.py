@@ -75,7 +75,7 @@ async def _converse(questions: list[str], chat: "Chat", places: Places, as_json:
 def _outcome(final: dict[str, Any]) -> int:
     if not final:
         return NO_ANSWER
-    return ANSWERED if final["kind"] in {"answer", "clarification"} else NOT_IN_KNOWLEDGE_BASE
+    return ANSWERED if final["kind"] in {"answer", "clarification", "courtesy"} else NOT_IN_KNOWLEDGE_BASE
 
 
 def _show(exchange: Exchange, as_json: bool) -> None:

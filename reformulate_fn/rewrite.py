@@ -13,7 +13,7 @@ from shared.errors import classify, in_one_line
 from shared.gemini import generate
 from shared.keywords import by_rule
 from shared.language import of_text
-from shared.small_talk import is_small_talk
+from shared.small_talk import is_only_polite
 
 #: Seconds for one attempt.
 TIMEOUT = 8.0
@@ -48,7 +48,7 @@ def query(envelope: Envelope, rewriter: Rewriter, deadline: Deadline) -> Query:
     """The question as it is when nothing came before it or it is small talk or to be taken literally, else a
     rewrite. Never fails."""
     question, history = envelope.question.text, envelope.history
-    if envelope.literal or not history or is_small_talk(question, history[-1].text):
+    if envelope.literal or not history or is_only_polite(envelope):
         return Query(question)
     try:
         rewrite = generate(

@@ -8,7 +8,7 @@ from typing import Literal
 from shared.envelope import Envelope
 from shared.errors import Permanent
 from shared.keywords import by_rule, with_keywords_of
-from shared.small_talk import is_small_talk
+from shared.small_talk import is_only_polite
 
 #: What the corpus is searched by: embeddings, words, or both with one text.
 SearchKind = Literal["dense", "hybrid", "lexical"]
@@ -26,11 +26,7 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
     sentence = envelope.search_query
     if sentence is None:
         raise Permanent("envelope_incomplete", "no search_query")
-    if (
-        envelope.literal
-        or not envelope.history
-        or is_small_talk(envelope.question.text, envelope.history[-1].text)
-    ):
+    if envelope.literal or not envelope.history or is_only_polite(envelope):
         return (sentence,)
     if fusion:
         return tuple(dict.fromkeys((sentence, by_rule(envelope))))

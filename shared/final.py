@@ -1,10 +1,10 @@
 """What a question's message says at last, as its record holds it (`shared/records.py`).
 
-kind (answer, clarification, fallback, apology), answered, text, more (the texts of further messages),
-plain (without the hint), search_query, sources (id, number, title, link, and the quoted passage). Of later
-versions, so they may be missing: asked (the question), since (when somebody began to wait for it), again
-(the how-many-th answer it is), literal (whether the question's own words were searched for), button (what a
-click calls; None: there are no clicks), and model.
+kind (answer, clarification, fallback, courtesy, apology), answered, text, more (the texts of further
+messages), plain (without the hint), search_query, sources (id, number, title, link, and the quoted
+passage). Of later versions, so they may be missing: asked (the question), since (when somebody began to
+wait for it), again (the how-many-th answer it is), literal (whether the question's own words were
+searched for), button (what a click calls; None: there are no clicks), and model.
 """
 
 from collections.abc import Callable
@@ -17,6 +17,8 @@ from shared.envelope import Envelope, Question
 from shared.firestore import Fields
 
 APOLOGY, FALLBACK, ANSWER, CLARIFICATION = "apology", "fallback", "answer", "clarification"
+#: What is said to a greeting or to thanks.
+COURTESY = "courtesy"
 #: The kinds that the next question may refer to: "the second one", "on a Mac".
 REMEMBERED = {ANSWER, CLARIFICATION}
 _FINAL = {"kind": str, "answered": bool, "text": str, "plain": str, "search_query": str, "sources": list}

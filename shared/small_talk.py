@@ -2,11 +2,28 @@
 
 import re
 
+from shared.envelope import Envelope
+
+_SAID_FIRST = (
+    r"(?:ok(?:ay)?\W+)?(?:(?:(?:many )?thanks|thank you|hello|hi|hey|good (?:morning|evening|afternoon)"
+    r"|(?:good)?bye|great|perfect|got it|i see|never mind)\b)"
+)
+#: What goes on from a courtesy and asks for nothing; "Thanks, now on a Mac" does.
+_SAID_NEXT = (
+    r"(?:[^\w?？]|\b(?:thanks|thank you|hello|there|and|again|all|everyone|team|guys|bot|so|very|a|lot|much"
+    r"|many|for|your|the|help|helping|answer|quick|in advance|that|this|it|works?|worked|helps?|helped|is|was"
+    r"|clear|good|great|perfect|nice|kindly|day|have|see|now|you too|you)\b)*"
+)
+_SAID_FIRST_IN_JAPANESE = (
+    r"(?:はい\W+)?(?:どうも|本当に|大変)?(?:ありがとう|助かりました|こんにちは|おはよう|こんばんは|お疲れ"
+    r"|よろしく|了解|承知|[わ分]かりました|なるほど)"
+)
+_SAID_NEXT_IN_JAPANESE = (
+    r"(?:[^\w?？]|ございま(?:す|した)|です|でした|(?:し|いたし)?ました|(?:さま|様)(?:です|でした)"
+    r"|お?願い(?:いた)?します|う|とう|本当に|とても|大変|どうも|助かり|ありがと|また|ね|よ)*"
+)
 _COURTESY = re.compile(
-    r"(?:(?:many )?thanks|thank you|hello|hi|hey|good (?:morning|evening)|(?:good)?bye)\b[^?？]{0,40}"
-    r"|(?:great|perfect|got it|i see|never mind)\W*"
-    r"|(?:どうも)?(?:ありがとう|助かりました|こんにちは|おはよう|こんばんは|お疲れ|よろしく|了解|承知|わかりました|分かりました)[^?？]{0,20}"
-    r"|なるほど\W*",
+    rf"{_SAID_FIRST}{_SAID_NEXT}|(?:hello|hi|hey)\W*|{_SAID_FIRST_IN_JAPANESE}{_SAID_NEXT_IN_JAPANESE}",
     re.IGNORECASE,
 )
 _AGREEMENT = re.compile(r"(?:ok|okay|yes|no|はい|いいえ)\W*", re.IGNORECASE)
@@ -22,3 +39,9 @@ def is_small_talk(text: str, after: str = "") -> bool:
     if _AGREEMENT.fullmatch(said):
         return _ASKS.search(after) is None
     return _COURTESY.fullmatch(said) is not None
+
+
+def is_only_polite(envelope: Envelope) -> bool:
+    """Whether a question is small talk after what was said before it, and not to be taken literally."""
+    before = envelope.history[-1].text if envelope.history else ""
+    return not envelope.literal and is_small_talk(envelope.question.text, before)

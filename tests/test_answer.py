@@ -134,6 +134,20 @@ def test_nothing_found_is_said_honestly_and_not_remembered(
     assert saved(firestore, sent) == []
 
 
+@pytest.mark.parametrize("language, said", [("en", "Thanks, that worked!"), ("ja", "ありがとうございます！")])
+def test_thanks_are_answered_politely_without_a_model_and_not_remembered(
+    services: Services, found: tuple[Context, ...], message: Any, firestore: Any, language: str, said: str,
+    faults: Any,
+) -> None:  # fmt: skip
+    faults.switch_on("gemini-down")
+    sent = findings(found, question=question(text=said, language=language))
+
+    answer(sent, services, Deadline(60))
+
+    assert message(sent)["text"] == text(language, "answer", "courtesy")
+    assert "accessoryWidgets" not in message(sent) and saved(firestore, sent) == []
+
+
 def test_a_question_that_the_sources_do_not_answer_gets_the_fallback(
     services: Services, found: tuple[Context, ...], message: Any, firestore: Any
 ) -> None:

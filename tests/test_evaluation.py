@@ -137,6 +137,35 @@ def test_a_broken_file_is_refused_with_the_line_that_is_wrong(
         read(folder)
 
 
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ({"gold": "mac"}, r"line 1 .*'gold' is no list of ids"),
+        ({"gold": [1]}, r"line 1 .*'gold' is no list of ids"),
+        ({"gold": None}, r"line 1 .*'gold' is no list of ids"),
+        ({"question": " "}, r"line 1 .*the question is empty"),
+        ({"question": "\ud800"}, r"line 1 .*surrogates not allowed"),
+        ({"history": [["user"]]}, r"line 1 "),
+    ],
+    ids=["gold a text", "gold a number", "gold null", "nothing asked", "half a character", "half a turn"],
+)
+@pytest.mark.parametrize("name", ["tasks", "queries"])
+def test_a_question_that_cannot_be_measured_is_refused(
+    folder: Path, name: str, wrong: dict[str, Any], told: str
+) -> None:
+    (folder / "tasks.jsonl.gz").unlink()
+    written(folder, name, [{"id": "1", "kind": "k", "history": [], "question": "q", "gold": ["mac"]} | wrong])
+
+    with pytest.raises(Unreadable, match=told):
+        read(folder)
+
+
+def test_passages_that_share_an_id_count_once() -> None:
+    ranking = Engine((*PASSAGES, *PASSAGES)).ranking("configure the VPN")
+
+    assert len(ranking) == len(set(ranking)) > 1
+
+
 def test_fields_that_are_not_known_are_passed_over(folder: Path) -> None:
     written(folder, "passages", [{"id": "mac", "text": "t", "domain": "x", "score": [1]}])
 

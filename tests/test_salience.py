@@ -99,11 +99,31 @@ def test_brackets_are_those_of_the_language() -> None:
     assert with_unsaid("more?", [], japanese=False) == "more?"
 
 
-@pytest.mark.parametrize("text", ["Thanks a lot!", "hi", "了解です", "ありがとうございます"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thanks a lot!",
+        "hi",
+        "Hello?",
+        "Thank you, that worked!",
+        "了解です",
+        "本当にありがとうございます。助かりました",
+    ],
+)
 def test_greetings_and_thanks_are_small_talk(text: str) -> None:
     assert is_small_talk(text)
 
 
-@pytest.mark.parametrize("text", ["Thanks, and on a Mac?", "VPN", "Macの場合は？"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thanks, and on a Mac?",
+        "Thanks, now show me the Mac steps",
+        "Hi, I need a laptop",
+        "VPN",
+        "Macの場合は？",
+        "了解です、Macの場合を教えて",
+    ],
+)
 def test_a_question_is_no_small_talk(text: str) -> None:
     assert not is_small_talk(text)
