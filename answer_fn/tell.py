@@ -211,9 +211,9 @@ def _failure(letter: DeadLetter, services: Services, deadline: Deadline) -> Fiel
 
 
 def _sources(contexts: tuple[Context, ...]) -> list[Source]:
-    documents = {context.uri: context for context in reversed(contexts)}
-    nearest = sorted(documents.values(), key=lambda context: context.distance)[:MOST_SOURCES]
+    best = {context.uri: context for context in reversed(contexts)}  # of each document, the first
+    ranked = sorted(best.values(), key=contexts.index)[:MOST_SOURCES]
     return [
         Source(context.id, number, context.title, context.link, context.text)
-        for number, context in enumerate(nearest, start=1)
+        for number, context in enumerate(ranked, start=1)
     ]

@@ -12,7 +12,7 @@ locals {
       by          = []
     }
     answers = {
-      description = "Questions by how they ended (kind: answer; clarification, a question back; fallback, not in the knowledge base)"
+      description = "Questions by how they ended (kind: answer; clarification, a question back; fallback, not in the knowledge base; courtesy, to thanks or a greeting)"
       message     = "Posted"
       value       = null
       by          = ["kind"]
