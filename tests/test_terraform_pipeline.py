@@ -7,7 +7,7 @@ import pytest
 
 from local import pipeline
 from local.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS
-from tests.terraform_config import ROOT, evaluated, local, needs_terraform, resources, steps
+from tests.terraform_config import FOLDER, ROOT, evaluated, local, needs_terraform, resources, steps
 from tests.test_deadlines import LONGEST_CALL, step_seconds
 
 
@@ -60,6 +60,13 @@ def test_every_collection_that_expires_has_its_ttl() -> None:
     written = {name for path in sources() for name in expiring_collections(path.read_text())}
 
     assert set(local("expiring_collections")) == written
+
+
+def test_terraform_s_own_test_names_every_collection_that_expires() -> None:
+    text = (FOLDER / "tests/pipeline.tftest.hcl").read_text()
+    [named] = re.findall(r"keys\(google_firestore_field\.expiry\)\) == toset\(\[([^\]]*)\]", text)
+
+    assert set(re.findall(r'"(\w+)"', named)) == set(local("expiring_collections"))
 
 
 def test_the_ttl_sits_on_the_field_that_the_code_writes() -> None:

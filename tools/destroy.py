@@ -1,7 +1,8 @@
 """Take the deployment down (`make destroy`): all but the data, or with `DATA=delete` the data, too.
 
 What stays otherwise: the Firestore database with its expiry rules, the operators' copy of the dead letters,
-topics and APIs. `make deploy` brings the rest back to them. Arguments go to `terraform plan`.
+topics, APIs and the role for Gemini. `make deploy` brings the rest back to them. Arguments go to
+`terraform plan`.
 """
 
 import sys
@@ -16,8 +17,9 @@ DATA = (
     "google_pubsub_subscription.backup",
 )
 #: They cost nothing, and what stays depends on them. Terraform knows that of resources only, not of their
-#: instances: with one topic as a target, whatever depends on any of the topics would go.
-FOUNDATIONS = ("data.", "google_project_service.", "google_pubsub_topic.")
+#: instances: with one topic as a target, whatever depends on any of the topics would go. And the id of a role
+#: that was deleted is taken for weeks: https://cloud.google.com/iam/docs/creating-custom-roles
+FOUNDATIONS = ("data.", "google_project_service.", "google_pubsub_topic.", "google_project_iam_custom_role.")
 
 
 def targets(addresses: list[str]) -> list[str]:

@@ -85,7 +85,7 @@ run "over_http" {
     error_message = "Who asks Gemini, and nobody else, must be told where."
   }
   assert {
-    condition     = toset(keys(google_firestore_field.expiry)) == toset(["chat_threads", "questions", "failures", "dead_letters", "forgotten", "space_slots", "askers"]) && alltrue([for field in google_firestore_field.expiry : field.field == "expired_at"])
+    condition     = toset(keys(google_firestore_field.expiry)) == toset(["chat_threads", "questions", "failures", "dead_letters", "feedback", "forgotten", "space_slots", "askers"]) && alltrue([for field in google_firestore_field.expiry : field.field == "expired_at"])
     error_message = "Every collection whose documents expire needs its TTL on expired_at."
   }
   assert {
