@@ -85,7 +85,7 @@ def test_every_kind_of_end_has_a_chart_of_its_own() -> None:
     text = (FOLDER / "dashboard.tf").read_text()
     drawn = re.findall(r"local\.promql\.answers\}\{[^}]*\},kind=\\\"(\w+)\\\"", text)
 
-    # An apology is drawn with the dead letters.
+    # An apology is drawn with the dead letters; thanks and greetings are no questions.
     assert sorted(drawn) == sorted((ANSWER, CLARIFICATION, FALLBACK))
 
 
