@@ -55,6 +55,8 @@ def _is_source(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and value.keys() - {"quote"} == _SOURCE
+        and isinstance(value["id"], str)
+        and _is_count(value["number"])
         and isinstance(value["title"], str)
         and isinstance(value["link"], str | None)
         and isinstance(value.get("quote", ""), str)
