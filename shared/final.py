@@ -46,6 +46,7 @@ def is_final(value: Any) -> TypeGuard[Fields]:
     return (
         isinstance(value, dict)
         and all(isinstance(value.get(name), kind) for name, kind in _FINAL.items())
+        and bool(value["text"].strip())
         and all(fits(value[name]) for name, fits in _LATER.items() if name in value)
         and all(map(_is_source, value["sources"]))
     )

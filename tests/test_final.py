@@ -28,3 +28,7 @@ def test_a_final_message_of_ours_is_one() -> None:
 )
 def test_one_with_a_source_of_another_shape_is_none(wrong: dict[str, Any]) -> None:
     assert not is_final({**FINAL, "sources": [{**SOURCE, **wrong}]})
+
+
+def test_one_that_says_nothing_is_none() -> None:
+    assert not is_final({**FINAL, "text": " \n"})
