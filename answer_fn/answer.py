@@ -21,7 +21,6 @@ from shared.gemini import generate
 from shared.outbox import Outbox
 from shared.progress import Progress
 from shared.records import Records, Settled
-from shared.small_talk import is_only_polite
 
 #: Seconds for one attempt of the model, and what must be left of the step for posting.
 TIMEOUT = 45.0
@@ -77,7 +76,7 @@ def _gives_way(settled: Settled, envelope: Envelope) -> bool:
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | Clarification | None:
     if envelope.contexts is None:
         raise Permanent("envelope_incomplete", "no contexts")
-    if not envelope.contexts or is_only_polite(envelope):  # the model could only make something up
+    if not envelope.contexts:  # nothing was found: the model could only make something up
         return None
     response = generate(
         services.gemini,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from ingest_fn.auth import Unauthorized, Verifier
 from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming, received
-from ingest_fn.ingest import STEP, Services, ingest
+from ingest_fn.ingest import Services, ingest
 from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
+from ingest_fn.publish import STEP
 from ingest_fn.settings import Settings
 from shared import clients, logs
 from shared.chat import open_chat

@@ -13,7 +13,7 @@ from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice, say
 from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
-from ingest_fn.publish import STEP, button, publish
+from ingest_fn.publish import button, publish
 from ingest_fn.settings import Settings
 from shared import logs
 from shared.cards import progress
@@ -40,8 +40,6 @@ from shared.outbox import Outbox
 from shared.progress import Progress
 from shared.records import Records
 from shared.turns import Noted
-
-__all__ = ["STEP", "Services", "ingest"]
 
 #: Seconds that the progress card may hold up the question; a slow card comes when it comes.
 WAIT_FOR_CARD = 1.5

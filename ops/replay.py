@@ -20,8 +20,9 @@ from ops.world import World
 from shared.cases import DISCARDED, OPEN, REPLAYED, count
 from shared.deadline import Deadline
 from shared.errors import StepError
+from shared.final import APOLOGY
 from shared.firestore import Fields, change
-from shared.records import APOLOGY, COLLECTION
+from shared.records import COLLECTION
 
 #: How long a claim holds, and how long sending one message may take (seconds): no longer than that.
 CLAIM = timedelta(seconds=20)

@@ -13,7 +13,7 @@ from shared.errors import classify, in_one_line
 from shared.gemini import generate
 from shared.keywords import by_rule
 from shared.language import of_text
-from shared.small_talk import is_only_polite
+from shared.small_talk import stands_alone
 
 #: Seconds for one attempt.
 TIMEOUT = 8.0
@@ -47,8 +47,8 @@ class Query:
 def query(envelope: Envelope, rewriter: Rewriter, deadline: Deadline) -> Query:
     """The question as it is when nothing came before it or it is small talk or to be taken literally, else a
     rewrite. Never fails."""
-    question, history = envelope.question.text, envelope.history
-    if envelope.literal or not history or is_only_polite(envelope):
+    question = envelope.question.text
+    if stands_alone(envelope):
         return Query(question)
     try:
         rewrite = generate(

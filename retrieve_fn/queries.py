@@ -8,7 +8,7 @@ from typing import Literal
 from shared.envelope import Envelope
 from shared.errors import Permanent
 from shared.keywords import by_rule, with_keywords_of
-from shared.small_talk import is_only_polite
+from shared.small_talk import stands_alone
 
 #: What the corpus is searched by: embeddings, words, or both with one text.
 SearchKind = Literal["dense", "hybrid", "lexical"]
@@ -19,18 +19,17 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
 
     Without `fusion` it is one: the sentence of the rewrite, with keywords where words alone are compared.
     A question that the rewrite left as it is stands alone: it gets none, and so does one that is to be taken
-    literally. With `fusion` the question with its
-    keywords is a second query, whatever the rewrite says: it mends what the first one misses.
+    literally. With `fusion` the question with its keywords is a second query, whatever the rewrite says: it
+    mends what the first one misses.
     Raises Permanent for an envelope without a search query.
     """
     sentence = envelope.search_query
     if sentence is None:
         raise Permanent("envelope_incomplete", "no search_query")
-    if envelope.literal or not envelope.history or is_only_polite(envelope):
+    if stands_alone(envelope):
         return (sentence,)
     if fusion:
         return tuple(dict.fromkeys((sentence, by_rule(envelope))))
-    stands_alone = sentence == envelope.question.text
-    if kind == "lexical" and not stands_alone:
+    if kind == "lexical" and sentence != envelope.question.text:
         return (with_keywords_of(envelope, sentence),)
     return (sentence,)

@@ -13,6 +13,7 @@ from shared.envelope import Envelope
 from shared.failures import Failures
 from shared.outbox import Outbox
 from shared.progress import Progress
+from shared.small_talk import is_only_polite
 from shared.step import Times
 
 
@@ -34,7 +35,12 @@ class Services:
 
 
 def retrieve(envelope: Envelope, services: Services, deadline: Deadline) -> Envelope:
-    """Add the contexts, best first; none is a result too. Raises Permanent or Transient."""
+    """Add the contexts, best first; none is a result too. Raises Permanent or Transient.
+
+    Nothing is searched for with thanks or a greeting.
+    """
+    if is_only_polite(envelope):
+        return envelope.model_copy(update={"contexts": ()})
     asked = queries(envelope, services.kind, fusion=services.fusion)
     found = search(asked, services.corpus.of(envelope.question.space), services.rag, deadline)
     contexts = within(found, services.context_tokens)

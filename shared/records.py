@@ -24,8 +24,6 @@ from shared.errors import Permanent, Transient
 from shared.final import APOLOGY, again_of, is_final
 from shared.firestore import Fields, change, document_id, expiry, read
 
-__all__ = ["APOLOGY", "COLLECTION", "Lease", "Records", "Settled"]
-
 COLLECTION = "questions"
 #: Longer than a progress write may take, so that none is under way when the lease is over.
 LEASE = timedelta(seconds=6)

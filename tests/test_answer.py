@@ -136,11 +136,10 @@ def test_nothing_found_is_said_honestly_and_not_remembered(
 
 @pytest.mark.parametrize("language, said", [("en", "Thanks, that worked!"), ("ja", "ありがとうございます！")])
 def test_thanks_are_answered_politely_without_a_model_and_not_remembered(
-    services: Services, found: tuple[Context, ...], message: Any, firestore: Any, language: str, said: str,
-    faults: Any,
-) -> None:  # fmt: skip
+    services: Services, message: Any, firestore: Any, language: str, said: str, faults: Any
+) -> None:
     faults.switch_on("gemini-down")
-    sent = findings(found, question=question(text=said, language=language))
+    sent = findings((), question=question(text=said, language=language))
 
     answer(sent, services, Deadline(60))
 

@@ -57,6 +57,13 @@ def test_nothing_found_is_a_result(services: Services) -> None:
     assert search("xyzzy plugh", services) == ()
 
 
+def test_nothing_is_searched_for_with_thanks(services: Services, faults: Any) -> None:
+    faults.switch_on("rag-down")
+    thanks = envelope(question=question(text="Thanks, that worked!"), search_query="Thanks, that worked!")
+
+    assert retrieve(thanks, services, Deadline(5)).contexts == ()
+
+
 def test_a_space_may_have_a_corpus_of_its_own(settings: Any) -> None:
     elsewhere = CORPUS.replace("ragCorpora/local", "ragCorpora/elsewhere")
     sales = f'{{"spaces/AAAAsalestyo": "{elsewhere}"}}'
