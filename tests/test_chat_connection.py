@@ -1,123 +1,18 @@
 """The Chat stand-in in either format over either transport: what it sends, and what the page can do."""
 
-import json
-from collections.abc import Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
 import pytest
 from google.auth.transport.requests import Request as AuthRequest
 from google.oauth2 import id_token
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
-from local.chat.service import Chat
-from local.faults import Faults
 from local.places import ADD_ON_IDENTITY, CHAT_IDENTITY, PROJECT_NUMBER
-from local.tokens import Signer
-from shared.chat_events import Added, Asked, Clicked, Commanded, Ignored, Mentioned, Removed, understand
+from shared.chat_events import Added, Asked, Commanded, Ignored, Mentioned, Removed, understand
 from tests.chat_stand_in import AIKO_DM, AUDIENCE, IT_SUPPORT
-from tests.http_serving import http_serving
+from tests.connecting import CONNECTIONS, GROUP, Json, Setting
 from tests.test_chat_events import until
 
-AIKO, BEN = "users/1001", "users/1002"
-GROUP = "spaces/AAAAgroupab"
-CONNECTIONS = [
-    {"shape": "classic", "transport": "https", "audience": "url"},
-    {"shape": "classic", "transport": "https", "audience": "number"},
-    {"shape": "classic", "transport": "pubsub", "audience": "url"},
-    {"shape": "add-on", "transport": "https", "audience": "url"},
-    {"shape": "add-on", "transport": "pubsub", "audience": "url"},
-]
-Json = dict[str, Any]
-
-
-@dataclass
-class Heard:
-    """What came to the bot: over HTTPS with its token, or on the topic."""
-
-    events: list[bytes] = field(default_factory=list)
-    tokens: list[str] = field(default_factory=list)
-    answer: Json = field(default_factory=dict)
-
-    async def hear(self, request: Request) -> Response:
-        self.events.append(await request.body())
-        self.tokens.append(request.headers["authorization"].removeprefix("Bearer "))
-        return JSONResponse(self.answer)
-
-    async def take(self, event: bytes) -> None:
-        self.events.append(event)
-
-
-@dataclass
-class Setting:
-    """Chat, its page, and the bot that it is connected to."""
-
-    page: httpx.Client
-    heard: Heard
-    base: str
-
-    def post(self, path: str, **body: Any) -> Json:
-        response = self.page.post(f"/page/{path}", json={"person": AIKO, **body})
-        assert response.status_code == 200, response.text
-        return dict(response.json())
-
-    def refused(self, path: str, **body: Any) -> str:
-        response = self.page.post(f"/page/{path}", json={"person": AIKO, **body})
-        assert response.status_code == 400, response.text
-        return str(response.json()["error"]["message"])
-
-    def connect(self, **connection: str) -> None:
-        response = self.page.post("/page/connection", json=connection)
-        assert response.json() == connection
-        assert self.page.get("/page/connection").json() == connection
-
-    def event(self, count: int = 1) -> Json:
-        """The latest event, once there are so many."""
-        until(lambda: len(self.heard.events) >= count)
-        return dict(json.loads(self.heard.events[-1]))
-
-    def meaning(self, count: int = 1) -> Any:
-        """What the bot would understand of it."""
-        self.event(count)
-        return understand(self.heard.events[-1])
-
-
-@pytest.fixture(scope="module")
-def serving() -> Iterator[Setting]:
-    heard, chat = Heard(), Chat(None, Faults(), Signer(), quotas=False, retry_seconds=())
-    with http_serving([Route("/", heard.hear, methods=["POST"])]) as bot:
-
-        @asynccontextmanager
-        async def lifespan(_app: Any) -> Any:
-            await chat.start(bot, AUDIENCE, heard.take)
-            yield
-            await chat.stop()
-
-        with http_serving(chat.routes(), lifespan=lifespan) as base, httpx.Client(base_url=base) as page:
-            yield Setting(page, heard, base)
-
-
-@pytest.fixture
-def setting(serving: Setting) -> Setting:
-    for space in serving.page.get("/page/state").json()["withoutBot"]:
-        before = len(serving.heard.events)
-        serving.post("members", space=space, bot="add")
-        serving.event(before + 1)
-    serving.heard.events.clear()
-    serving.heard.tokens.clear()
-    serving.heard.answer = {}
-    serving.connect(**CONNECTIONS[0])
-    return serving
-
-
-@pytest.fixture(params=CONNECTIONS, ids=lambda each: " ".join(each.values()))
-def connected(setting: Setting, request: pytest.FixtureRequest) -> Setting:
-    setting.connect(**request.param)
-    return setting
+pytest_plugins = ["tests.connection_fixtures"]
 
 
 def test_a_message_is_a_question_however_it_is_connected(connected: Setting) -> None:
@@ -183,100 +78,6 @@ def test_where_the_bot_is_not_it_can_do_nothing_and_hears_nothing(setting: Setti
     answer = setting.page.post(f"/v1/{IT_SUPPORT}/messages", json={"text": "x"})
     assert answer.status_code == 403
     assert len(setting.heard.events) == 1
-
-
-def card_with_button(setting: Setting) -> Json:
-    """A message of the bot's with one button."""
-    action = {
-        "function": "rate",
-        "parameters": [{"key": "action", "value": "rate"}, {"key": "n", "value": "1"}],
-    }
-    button = {"text": "Rate", "onClick": {"action": action}}
-    card = {"sections": [{"widgets": [{"buttonList": {"buttons": [button]}}]}]}
-    body = {"cardsV2": [{"cardId": "c", "card": card}]}
-    return dict(setting.page.post(f"/v1/{IT_SUPPORT}/messages", json=body).json())
-
-
-def test_a_click_on_a_button_arrives_except_at_an_add_on_by_pub_sub(connected: Setting) -> None:
-    connection = connected.page.get("/page/connection").json()
-    message = card_with_button(connected)
-    click = {
-        "message": message["name"],
-        "function": "rate",
-        "parameters": {"action": "rate", "n": "1"},
-        "inputs": {"why": ["long"]},
-        "person": BEN,
-    }
-
-    if (connection["shape"], connection["transport"]) == ("add-on", "pubsub"):
-        assert "unable to process" in connected.refused("clicks", **click)
-        return
-    connected.post("clicks", **click)
-    clicked = connected.meaning()
-    assert isinstance(clicked, Clicked)
-    assert (clicked.action, clicked.parameters, clicked.inputs) == ("rate", {"n": "1"}, {"why": ("long",)})
-    assert (clicked.message, clicked.place.person) == (message["name"], BEN)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"function": "other"},
-        {"parameters": {"n": "2"}},
-        {"message": f"{IT_SUPPORT}/messages/x"},
-        {"inputs": 3},
-    ],
-    ids=str,
-)
-def test_only_a_button_that_is_there_can_be_clicked(setting: Setting, changed: Json) -> None:
-    message = card_with_button(setting)["name"]
-    click = {"message": message, "function": "rate", "parameters": {"action": "rate", "n": "1"}}
-
-    setting.refused("clicks", **{**click, **changed})
-    assert setting.heard.events == []
-
-
-@pytest.mark.parametrize("shape", ["classic", "add-on"])
-def test_a_click_opens_a_dialog_and_its_button_closes_it(setting: Setting, shape: str) -> None:
-    setting.connect(shape=shape, transport="https", audience="url")
-    send = {"text": "Send", "onClick": {"action": {"function": "send"}}}
-    dialog = {"sections": [{"widgets": [{"buttonList": {"buttons": [send]}}]}]}
-    answers: dict[str, tuple[Json, Json]] = {
-        "classic": (
-            {"actionResponse": {"type": "DIALOG", "dialogAction": {"dialog": {"body": dialog}}}},
-            {
-                "actionResponse": {
-                    "type": "DIALOG",
-                    "dialogAction": {"actionStatus": {"statusCode": "OK", "userFacingMessage": "Thanks"}},
-                }
-            },
-        ),
-        "add-on": (
-            {"action": {"navigations": [{"pushCard": dialog}]}},
-            {
-                "action": {
-                    "navigations": [{"endNavigation": {"action": "CLOSE_DIALOG"}}],
-                    "notification": {"text": "Thanks"},
-                }
-            },
-        ),
-    }
-    shown, closed = answers[shape]
-    message = card_with_button(setting)["name"]
-    click = {"message": message, "function": "rate", "parameters": {"action": "rate", "n": "1"}}
-    submit = {"message": message, "function": "send", "dialog": True, "inputs": {"why": ["old"]}}
-
-    assert "no such button" in setting.refused("clicks", **submit)
-    setting.heard.answer = shown
-    assert setting.post("clicks", **click) == {"dialog": dialog, "notice": ""}
-    setting.heard.answer = closed
-    assert setting.post("clicks", **submit) == {"dialog": None, "notice": "Thanks"}
-
-    event = setting.event(2)
-    told = event["chat"]["buttonClickedPayload"] if shape == "add-on" else event
-    assert (told["isDialogEvent"], told["dialogEventType"]) == (True, "SUBMIT_DIALOG")
-    assert setting.meaning(2).inputs == {"why": ("old",)}
-    assert "no such button" in setting.refused("clicks", **submit)
 
 
 def test_a_file_comes_with_its_words_or_alone(connected: Setting) -> None:

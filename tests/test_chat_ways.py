@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from shared.texts import text
+from tests.connecting import CONNECTIONS
 from tests.stack import HELPDESK, SALES, Stack, running_stack
-from tests.test_chat_connection import CONNECTIONS
 
 pytestmark = pytest.mark.slow
 

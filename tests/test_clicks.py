@@ -36,16 +36,14 @@ from shared.texts import text
 from tests.clicking import Json, buttons_of, click, offered
 from tests.conftest import SmallCloud
 from tests.factories import context, envelope, push, turn
-from tests.golden_events import SHAPES, as_bytes, golden
+from tests.golden_events import as_bytes, golden
 from tests.ingest_side import AUDIENCE, Ingest, anew
+
+pytest_plugins = ["tests.event_fixtures"]
+
 
 FOUND = (context(text="To configure the VPN, install the VPN client. Then configure the VPN profile."),)
 OTHER = (context(id="c9", title="VPN", uri="gs://kb/9", text="To configure the VPN, call the help desk."),)
-
-
-@pytest.fixture(scope="module")
-def ingest(small_cloud: SmallCloud) -> Ingest:
-    return Ingest(small_cloud)
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +55,6 @@ def services(small_cloud: SmallCloud) -> AnswerServices:
 def teller(small_cloud: SmallCloud) -> Teller:
     tell = open_tell(AnswerSettings(chat_endpoint=small_cloud.places.url))
     return Teller(lambda: tell)
-
-
-@pytest.fixture(params=SHAPES)
-def shape(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture

@@ -33,12 +33,10 @@ from tests.conftest import SmallCloud
 from tests.golden_events import SHAPES, as_bytes, golden
 from tests.ingest_side import Ingest, anew
 
+pytest_plugins = ["tests.event_fixtures"]
+
+
 UNKNOWN = {"chat": {"newPayload": {"space": {"name": "spaces/AAAA"}}}, "token": "s3cret"}
-
-
-@pytest.fixture(scope="module")
-def ingest(small_cloud: SmallCloud) -> Ingest:
-    return Ingest(small_cloud)
 
 
 @pytest.fixture(scope="module")

@@ -35,31 +35,19 @@ from shared.records import Records
 from shared.texts import text
 from tests.conftest import SmallCloud
 from tests.factories import envelope, final, push, question
-from tests.golden_events import SHAPES, golden, with_message
-from tests.ingest_side import BENS_DM, GROUP, TRANSPORTS, Ingest, anew
+from tests.golden_events import golden, with_message
+from tests.ingest_side import BENS_DM, GROUP, Ingest, anew
+
+pytest_plugins = ["tests.event_fixtures"]
+
 
 KEPT_IN = (conversations.COLLECTION, records.COLLECTION, failures.COLLECTION, cases.COLLECTION, FEEDBACK)
 _numbers = iter(range(10_000))
 
 
 @pytest.fixture(scope="module")
-def ingest(small_cloud: SmallCloud) -> Ingest:
-    return Ingest(small_cloud)
-
-
-@pytest.fixture(scope="module")
 def tell(small_cloud: SmallCloud) -> TellServices:
     return open_tell(AnswerSettings(chat_endpoint=small_cloud.places.url))
-
-
-@pytest.fixture(params=TRANSPORTS)
-def transport(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(params=SHAPES)
-def shape(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def asked_in(conversation: str, space: str, *, named_after_thread: bool = True, **fields: Any) -> Question:

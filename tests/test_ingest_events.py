@@ -23,7 +23,10 @@ from shared.texts import text
 from tests.conftest import SmallCloud
 from tests.factories import question
 from tests.golden_events import NAMES, SHAPES, as_bytes, golden, message_of, with_message
-from tests.ingest_side import GROUP, TRANSPORTS, Ingest, anew
+from tests.ingest_side import GROUP, Ingest, anew
+
+pytest_plugins = ["tests.event_fixtures"]
+
 
 WELCOME = {language: text(language, "help", "welcome", hours="24") for language in ("en", "ja")}
 HELP = {language: text(language, "help", "text", hours="24") for language in ("en", "ja")}
@@ -67,21 +70,6 @@ SAID = {
         }.items()
     },
 }
-
-
-@pytest.fixture(scope="module")
-def ingest(small_cloud: SmallCloud) -> Ingest:
-    return Ingest(small_cloud)
-
-
-@pytest.fixture(params=TRANSPORTS)
-def transport(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(params=SHAPES)
-def shape(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.mark.parametrize("name", NAMES)

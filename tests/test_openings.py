@@ -10,23 +10,15 @@ from shared.chat import Content, message_id
 from shared.chat_events import understand
 from shared.deadline import Deadline
 from shared.envelope import Envelope, Question
-from tests.conftest import SmallCloud
-from tests.golden_events import SHAPES, as_bytes, golden, with_message
+from tests.golden_events import as_bytes, golden, with_message
 from tests.ingest_side import BENS_DM, Ingest, anew
+
+pytest_plugins = ["tests.event_fixtures"]
+
 
 Json = dict[str, Any]
 #: What a person may reply to: their own question, or what the bot has said to it.
 REPLIED_TO = ("the question", "the answer")
-
-
-@pytest.fixture(scope="module")
-def ingest(small_cloud: SmallCloud) -> Ingest:
-    return Ingest(small_cloud)
-
-
-@pytest.fixture(params=SHAPES)
-def shape(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture(params=REPLIED_TO)
