@@ -42,8 +42,8 @@ _TOKEN = re.compile(
 )
 _IN_CODE = re.compile(rf"{_SCHEME}|<(?=\s*users/)", re.IGNORECASE)
 _URL = re.compile(rf"(?:https?|smb|nfs|afp|s?ftp|ftps|ssh|rdp|vnc)://{_ADDRESS}", re.IGNORECASE)
-#: HTML that formats; anything else in angle brackets is shown, it may be a placeholder such as <your-name>.
 _NAME = re.compile(_BARE, re.IGNORECASE)
+#: HTML that formats; anything else in angle brackets is shown, it may be a placeholder such as <your-name>.
 _TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|"
     r"pre|s|samp|script|small|span|strike|strong|style|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul)"
