@@ -82,7 +82,7 @@ class Ingest:
 
     def of_the_bot(self) -> list[dict[str, Any]]:
         """All that the bot has said, anywhere, in order."""
-        state = httpx.get(f"{self.small_cloud.places.url}/page/state", trust_env=False).json()
+        state = httpx.get(f"{self.small_cloud.places.url}/page/state", trust_env=False, timeout=60).json()
         return [message for message in state["messages"] if message["sender"]["type"] == "BOT"]
 
 

@@ -89,7 +89,7 @@ class Stack:
 
     def of_the_bot(self, thread: str) -> list[dict[str, Any]]:
         """Everything the bot has said in a thread."""
-        state = httpx.get(f"{self.places.url}/page/state", trust_env=False).json()
+        state = httpx.get(f"{self.places.url}/page/state", trust_env=False, timeout=60).json()
         return [
             message
             for message in state["messages"]

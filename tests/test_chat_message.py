@@ -29,7 +29,7 @@ def endpoint(places: Places) -> str:
 
 def in_thread(chat: Chat, asked: Question, small_cloud: SmallCloud) -> list[dict[str, Any]]:
     """What the bot says in the question's thread, as the page shows it."""
-    state = httpx.get(f"{small_cloud.places.url}/page/state", trust_env=False).json()
+    state = httpx.get(f"{small_cloud.places.url}/page/state", trust_env=False, timeout=60).json()
     return [
         message
         for message in state["messages"]

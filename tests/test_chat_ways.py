@@ -41,7 +41,7 @@ def do(stack: Stack, path: str, **body: Any) -> dict[str, Any]:
 
 def messages(stack: Stack, space: str) -> list[dict[str, Any]]:
     """What the bot has said in a space."""
-    state = httpx.get(f"{stack.places.url}/page/state", trust_env=False).json()
+    state = httpx.get(f"{stack.places.url}/page/state", trust_env=False, timeout=60).json()
     return [
         each
         for each in state["messages"]

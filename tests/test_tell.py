@@ -361,6 +361,6 @@ def test_an_answer_in_parts_takes_the_place_of_an_apology(
     for number in (2, 3):
         teller.receive(*forwarded(envelope(question=asked), number=number))
 
-    state = httpx.get(f"{small_cloud.places.url}/page/state", trust_env=False).json()
+    state = httpx.get(f"{small_cloud.places.url}/page/state", trust_env=False, timeout=60).json()
     in_thread = [one for one in state["messages"] if one["thread"]["name"] == asked.thread]
     assert [one["text"] for one in in_thread if one["sender"]["type"] == "BOT"] == ["One.", "Two."]

@@ -11,9 +11,9 @@ CHECKS = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
     ("mypy",),
-    # Three at a time, on two cores: much of what the tests do is waiting for deadlines and processes. In
-    # their own order: the files with the fewest tests have the longest ones, which should not start last.
-    ("pytest", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+    # Two at a time: much of what the tests do is waiting for deadlines and processes. In their own order: the
+    # files with the fewest tests have the longest ones, which should not be the last to start.
+    ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
 )
 
 
