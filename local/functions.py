@@ -3,16 +3,15 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from local import child
 from local.environment import of_function
 from local.faults import Faults
 from local.pipeline import FUNCTIONS, STEPS, Step
 from local.places import HOST, Places
 
-ROOT = Path(__file__).resolve().parent.parent
 #: Seconds for a function to import its SDKs and listen.
 START_SECONDS = 60.0
 #: Seconds for a function to end by itself when it is asked to.
@@ -37,11 +36,11 @@ class Functions:
         self._faults = faults
         self._gemini_key = gemini_key
         self._quotas = quotas
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, BaseProcess] = {}
         self._watch: asyncio.Task[None] | None = None
 
     def spawn(self) -> None:
-        """Start all processes, without waiting for them."""
+        """Start all processes, without waiting until they listen."""
         self._places.logs.mkdir(parents=True, exist_ok=True)
         for log in self._places.logs.glob("*.log"):
             log.unlink()  # of an earlier run
@@ -68,39 +67,25 @@ class Functions:
             # gunicorn's quick shutdown: it does not wait for idle connections.
             _signal_group(process, signal.SIGINT)
         for process in self._processes.values():
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                pass
-            finally:
-                _signal_group(process, signal.SIGKILL)
-                process.wait()
+            process.join(STOP_SECONDS)
+            _signal_group(process, signal.SIGKILL)
+            process.join()
 
     def _spawn(self, step: Step) -> None:
         name = step.name
-        command = [
-            sys.executable, "-m", "local.child",
-            "--source", str(ROOT / step.source), "--target", step.entry_point,
-            "--host", HOST, "--port", str(self._places.functions[name]),
-        ]  # fmt: skip
-        with self._log(name).open("ab") as log:
-            self._processes[name] = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=of_function(name, self._places, self._gemini_key, quotas=self._quotas),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                # A group of its own: Ctrl-C is for the runner, which then stops the functions in order.
-                start_new_session=True,
-            )
+        self._processes[name] = child.start(
+            ["--source", str(child.ROOT / step.source), "--target", step.entry_point,
+             "--host", HOST, "--port", str(self._places.functions[name])],
+            of_function(name, self._places, self._gemini_key, quotas=self._quotas),
+            self._log(name),
+        )  # fmt: skip
 
     def _log(self, name: str) -> Path:
         return self._places.logs / f"{name}.log"
 
     async def _listening(self, name: str) -> None:
         for _ in range(int(START_SECONDS / 0.02)):
-            if self._processes[name].poll() is not None:
+            if self._processes[name].exitcode is not None:
                 lines = self._log(name).read_text(errors="replace").splitlines()[-8:]
                 raise FunctionFailed(f"{name}_fn could not start:\n  " + "\n  ".join(lines))
             try:
@@ -120,15 +105,15 @@ class Functions:
             await asyncio.sleep(LOOK_EVERY)
             for step in STEPS if loop.time() < tell_at else FUNCTIONS:
                 name = step.name
-                if name not in self._processes or self._processes[name].poll() is not None:
+                if name not in self._processes or self._processes[name].exitcode is not None:
                     self._spawn(step)
                 elif loop.time() >= next_kill[name] and (fault := self._faults.drawn(f"{name}-killed")):
                     next_kill[name] = loop.time() + fault.seconds
                     self.kill(name)
 
 
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _signal_group(process: BaseProcess, number: signal.Signals) -> None:
     try:
-        os.killpg(process.pid, number)
+        os.killpg(process.pid or 0, number)
     except (ProcessLookupError, PermissionError):  # already gone
         return

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from local.child import import_sdks
 from local.faults import Faults
 from local.functions import Functions
 from local.places import CannotStart, Places
@@ -29,9 +30,9 @@ async def running(
     """
     faults = faults or Faults()
     functions = Functions(places, faults, gemini_key, quotas=quotas)
-    functions.spawn()
+    import_sdks()
     try:
-        # The functions import their SDKs meanwhile, which takes longest; so these two come only now.
+        # The SDKs are imported meanwhile, which takes longest; so these two come only now.
         from local.cloud import Cloud
         from local.connect import connect
 
@@ -42,6 +43,7 @@ async def running(
         cloud.chat.model_note = "model_gemini" if gemini_key else "model_local"
         try:
             await _start(cloud)
+            await asyncio.to_thread(functions.spawn)
             await asyncio.to_thread(connect, places, official=official)
             await functions.ready()
             yield cloud, functions

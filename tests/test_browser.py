@@ -46,7 +46,7 @@ def page(browser: Browser, stack: Stack) -> Iterator[Page]:
 
 
 def ask(page: Page, words: str) -> Locator:
-    """Ask at the top level; returns the topic that it opens, which another of the same words is not taken for."""
+    """Ask at the top level; returns the topic that it opens, not one of the same words."""
     before = page.locator(".topic").count()
     page.get_by_test_id("composer").fill(words)
     page.get_by_test_id("send").click()

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from local.pipeline import STEPS
@@ -271,7 +270,7 @@ class Serving:
     """`python -m local` as a person starts it."""
 
     def __init__(self, state: Path, port: int) -> None:
-        self.port = port
+        self.operators = state / "ops.env"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "local", "--port", str(port), "--state", str(state)],
             cwd=ROOT,
@@ -282,20 +281,22 @@ class Serving:
         )
 
     def wait_until_up(self) -> None:
+        """Operators are told where it is once everything listens."""
         until = time.monotonic() + 60
-        while time.monotonic() < until:
-            try:
-                if httpx.get(f"http://127.0.0.1:{self.port}/", trust_env=False).status_code == 200:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.05)
-        raise AssertionError("the page did not come up")
+        while not self.operators.exists():
+            assert time.monotonic() < until, "it did not come up"
+            time.sleep(0.05)
 
-    def children(self) -> list[int]:
-        done = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
-        )
-        return [int(pid) for pid in done.stdout.split()]
+    def processes(self) -> tuple[list[int], list[int]]:
+        """Its children, and theirs: the functions, forked by the one that has imported the SDKs."""
+        children = _children(self.process.pid)
+        return children, [grandchild for child in children for grandchild in _children(child)]
+
+
+def _children(pid: int) -> list[int]:
+    command = ["ps", "-o", "pid=", "--ppid", str(pid)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [int(each) for each in done.stdout.split()]
 
 
 def _alive(pid: int) -> bool:
@@ -310,16 +311,16 @@ def _alive(pid: int) -> bool:
 def test_stopping_it_stops_every_process(tmp_path: Path, number: signal.Signals) -> None:
     serving = Serving(tmp_path, free_port())
     serving.wait_until_up()
-    functions = serving.children()
+    children, functions = serving.processes()
 
     serving.process.send_signal(number)
     output, _ = serving.process.communicate(timeout=30)
 
     until = time.monotonic() + 10
-    while any(map(_alive, functions)) and time.monotonic() < until:
+    while any(map(_alive, (*children, *functions))) and time.monotonic() < until:
         time.sleep(0.05)
     assert len(functions) == len(STEPS)
-    assert not any(map(_alive, functions))
+    assert not any(map(_alive, (*children, *functions)))
     assert "Traceback" not in output
 
 
