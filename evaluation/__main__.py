@@ -69,11 +69,14 @@ def evaluate(
         watched = json.loads(gate.read_text(encoding="utf-8")) if gate else None
         with _trouble.status("Reading and indexing the passages"):
             chosen = read(data) if data else read_own()
-            engine = Engine(chosen.passages)
+            engine = Engine(chosen.passages) if chosen.passages else None
         with ExitStack() as stack:
-            key = _key(gemini_key) if online else None
-            model = _model(engine, stack, key, record, replay, (rewrite_model, answer_model))
-            report = measure(chosen, engine, model, _tracked, with_answers=answers)
+            if engine:
+                key = _key(gemini_key) if online else None
+                model = _model(engine, stack, key, record, replay, (rewrite_model, answer_model))
+                report = measure(chosen, engine, model, _tracked, with_answers=answers)
+            else:
+                report = _of_people(chosen, in_vain=any((gate, keep, online, record, replay)))
     except (Unreadable, OSError, json.JSONDecodeError) as error:
         raise _unusable(str(error)) from None
     except (Permanent, Transient) as error:
@@ -86,12 +89,22 @@ def evaluate(
         write_between(PAGE, "figures of our own conversations", text)
     if keep:
         keep.write_text(json.dumps(figures(report), indent=2) + "\n", encoding="utf-8")
-    if watched is not None:
-        worse = fallen(figures(report), watched)
+    if watched is not None and (worse := fallen(figures(report), watched)):
         for line in worse:
             _trouble.print(line, markup=False, highlight=False, soft_wrap=True)
-        if worse:
-            raise typer.Exit(FELL)
+        raise typer.Exit(FELL)
+
+
+def _of_people(chosen: Any, *, in_vain: bool) -> dict[str, Any]:
+    """The figures of people's rewrites; `in_vain`: options were given that they have no use for."""
+    from evaluation.rewrites import evaluate as measure
+
+    if in_vain:
+        raise _unusable(
+            "There are only people's rewrites in the folder: without passages no model is asked, and nothing "
+            "is measured that the gate watches. Leave out --gate, --keep, --online, --record and --replay."
+        )
+    return measure(chosen, _tracked)
 
 
 def _model(
@@ -129,7 +142,7 @@ def _gemini(gemini_key: str) -> Any:
 
 
 def _tracked(tasks: Iterable[Any]) -> Iterator[Any]:
-    yield from track(list(tasks), description="Asking", console=_trouble)
+    yield from track(list(tasks), description="Measuring", console=_trouble)
 
 
 def _unusable(text: str) -> typer.Exit:

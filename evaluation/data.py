@@ -17,6 +17,8 @@ T = TypeVar("T")
 Status = Literal["answered", "unanswerable", "clarify"]
 Utterance = tuple[Literal["user", "assistant"], str]
 
+#: Title and section come before the first question of people's rewrites.
+HEADING = 2
 _STATUS: dict[str, Status] = {
     "ANSWERABLE": "answered",
     "PARTIAL": "answered",
@@ -75,19 +77,33 @@ class Unreadable(Exception):
 
 
 def read(folder: Path) -> DataSet:
-    """A folder with `tasks.jsonl.gz` or `queries.jsonl.gz`, and `passages.jsonl.gz`. Raises Unreadable.
+    """A folder with `tasks.jsonl.gz` or `queries.jsonl.gz`, and `passages.jsonl.gz`; or with one other file,
+    of people's rewrites, and no passages. Raises Unreadable.
 
     In tasks a rewrite is a model's and `answerability` says what can be answered; in queries a rewrite is a
     person's, every question can be answered, and whether an answer is good is not asked.
     """
     tasks, queries = folder / "tasks.jsonl.gz", folder / "queries.jsonl.gz"
     if not tasks.is_file() and not queries.is_file():
-        raise Unreadable(f"There is neither tasks.jsonl.gz nor queries.jsonl.gz in {folder}")
+        return DataSet(folder.resolve().name, _of_people(folder), ())
     passages = tuple(_read(folder / "passages.jsonl.gz", _passage))
     found = tuple(_read(tasks, _task) if tasks.is_file() else _read(queries, _query))
     if not found or not passages:
         raise Unreadable(f"There are no questions or no passages in {folder}")
     return DataSet(folder.resolve().name, found, passages)
+
+
+def _of_people(folder: Path) -> tuple[Task, ...]:
+    """The questions of the one file of rewrites in a folder. Raises Unreadable."""
+    files = sorted(folder.glob("*.jsonl.gz"))
+    if len(files) != 1 or files[0].name == "passages.jsonl.gz":
+        raise Unreadable(
+            f"There is neither tasks.jsonl.gz nor queries.jsonl.gz in {folder}, nor is there just one "
+            "*.jsonl.gz of people's rewrites"
+        )
+    if found := tuple(_read(files[0], _rewritten)):
+        return found
+    raise Unreadable(f"There are no questions in {files[0]}")
 
 
 def _read(path: Path, parse: Callable[[dict[str, Any]], T]) -> Iterator[T]:
@@ -122,20 +138,21 @@ def _text(line: dict[str, Any], field: str) -> str:
     return value
 
 
-def _question(line: dict[str, Any]) -> str:
+def _question(line: dict[str, Any], field: str = "question") -> str:
     """Raises KeyError, TypeError, or ValueError for one that asks nothing."""
-    question = _text(line, "question")
+    question = _text(line, field)
     if not question.strip():
-        raise ValueError("the question is empty")
+        raise ValueError(f"the {field.lower()} is empty")
     return question
 
 
-def _gold(line: dict[str, Any]) -> frozenset[str]:
-    """Raises KeyError, or TypeError for anything but a list of ids."""
-    gold = line["gold"]
-    if not isinstance(gold, list) or not all(isinstance(each, str) for each in gold):
-        raise TypeError("the field 'gold' is no list of ids")
-    return frozenset(gold)
+def _texts(line: dict[str, Any], field: str, what: str = "texts") -> list[str]:
+    """Raises KeyError, TypeError for anything but a list of texts, or ValueError for half a character."""
+    value = line[field]
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise TypeError(f"the field {field!r} is no list of {what}")
+    "".join(value).encode()
+    return value
 
 
 def _history(line: dict[str, Any]) -> tuple[Utterance, ...]:
@@ -151,7 +168,7 @@ def _task(line: dict[str, Any]) -> Task:
         kind=str(line.get("multi_turn") or "N/A").lower() if history else "first",
         history=history,
         question=_question(line),
-        gold=_gold(line),
+        gold=frozenset(_texts(line, "gold", "ids")),
         status=_STATUS.get(line.get("answerability") or ""),
         published=line.get("rewrite") or line["question"],
     )
@@ -163,6 +180,20 @@ def _query(line: dict[str, Any]) -> Task:
         kind=line["kind"],
         history=_history(line),
         question=_question(line),
-        gold=_gold(line),
+        gold=frozenset(_texts(line, "gold", "ids")),
         gold_rewrite=line.get("rewrite") or line["question"],
+    )
+
+
+def _rewritten(line: dict[str, Any]) -> Task:
+    """A question of CANARD (github.com/aagohary/canard): its history is the title and the section of an
+    article, which people saw from the start, and then what was asked and answered by turns."""
+    said = _texts(line, "History")
+    return Task(
+        id=str(line.get("QuAC_dialog_id")),
+        kind="later" if len(said) > HEADING else "first",
+        history=tuple(("assistant" if place % 2 else "user", text) for place, text in enumerate(said)),
+        question=_question(line, "Question"),
+        gold=frozenset(),
+        gold_rewrite=_question(line, "Rewrite"),
     )

@@ -15,9 +15,19 @@ OF_ANSWERS = (
     "asks back when unclear", "cites a passage that answers", "citations valid", "k-precision",
 )  # fmt: skip
 
+#: Of people's rewrites: what a column is called, and its figure.
+OF_PEOPLE = {
+    "of the added words, the rule holds": "recall",
+    "of the added words, said before": "said before",
+    "of the rule's words, added": "precision",
+    "left unchanged, the rule adds nothing": "unchanged stand alone",
+}
+
 
 def tables(report: dict[str, Any]) -> str:
-    """The report in Markdown: retrieval in full and by group, rewrites, answers."""
+    """The report in Markdown: retrieval in full and by group, rewrites, answers; or people's rewrites."""
+    if "people" in report:
+        return "\n".join([*_people(report["people"]), ""])
     return "\n".join(
         [*_in_full(report), "", *_by_group(report), "", *_rewrites(report), *_answers(report), ""]
     )
@@ -81,6 +91,22 @@ def _answers(report: dict[str, Any]) -> Iterator[str]:
     for group, of_group in report["answers"]["groups"].items():
         cells = " | ".join(_percent(of_group[name]) for name in OF_ANSWERS)
         yield f"| {group} ({of_group['questions']}) | {cells} |"
+
+
+def _people(groups: dict[str, Any]) -> Iterator[str]:
+    yield f"| people's rewrites | refused by the guard | {' | '.join(OF_PEOPLE)} |"
+    yield f"|---|---|{'---|' * len(OF_PEOPLE)}"
+    for group, figures in groups.items():
+        faults = ", ".join(f"{count} {reason}" for reason, count in figures["faults"].items())
+        refused = f"{figures['refused']} ({faults})" if faults else "0"
+        cells = " | ".join(_share_of(figures[name]) for name in OF_PEOPLE.values())
+        yield f"| {group} ({figures['questions']}) | {refused} | {cells} |"
+
+
+def _share_of(mean: dict[str, float] | None) -> str:
+    if mean is None:
+        return "–"
+    return f"{mean['mean']:.3f} [{mean['low']:.3f}, {mean['high']:.3f}] of {mean['questions']:.0f}"
 
 
 def _percent(share: float | None) -> str:

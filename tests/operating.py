@@ -28,6 +28,7 @@ from shared.errors import Transient
 from shared.failures import Failures
 from shared.records import Records
 from tests.factories import envelope, final
+from tests.interrupting import interruptible
 
 ROOT = Path(__file__).resolve().parent.parent
 TROUBLE = Transient("gemini_unavailable", "503 ServerError")
@@ -69,7 +70,7 @@ def started(
 ) -> "subprocess.Popen[str]":
     """The same in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "ops", *arguments],
+        interruptible(sys.executable, "-m", "ops", *arguments),
         cwd=ROOT,
         env={**os.environ, **(environment or {})},
         stdin=stdin,

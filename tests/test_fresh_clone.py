@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.interrupting import interruptible
 from tools.installer import base_python, find_pip
 
 pytestmark = pytest.mark.slow
@@ -52,7 +53,7 @@ class Clone:
         environment = {"HOME": str(self.root), "PATH": NO_PATH, "PIP_CONFIG_FILE": os.devnull}
         environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)} | variables
         return subprocess.Popen(
-            [python, "tools/setup.py", *arguments], cwd=self.root, env=environment,
+            interruptible(python, "tools/setup.py", *arguments), cwd=self.root, env=environment,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
