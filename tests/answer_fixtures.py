@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import httpx
 import pytest
 
 from answer_fn.answer import Services
@@ -13,6 +12,7 @@ from local.rag.index import Index
 from shared.chat import message_id
 from shared.envelope import Context, Envelope
 from tests.conftest import SmallCloud
+from tests.loopback import http
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def message(small_cloud: SmallCloud) -> Any:
 
     def read(sent: Envelope, role: str = "") -> dict[str, Any] | None:
         name = f"{sent.question.space}/messages/{message_id(sent.question.id, role=role)}"
-        response = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False)
+        response = http.get(f"{small_cloud.places.url}/v1/{name}")
         return None if response.status_code == 404 else dict(response.raise_for_status().json())
 
     return read

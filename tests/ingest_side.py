@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import httpx
-
 from ingest_fn.door import Door, open_services
 from ingest_fn.ingest import Services
 from ingest_fn.settings import Settings
@@ -17,6 +15,7 @@ from shared.chat import message_id
 from shared.chat_events import understand
 from tests.conftest import SmallCloud
 from tests.golden_events import as_bytes
+from tests.loopback import http
 
 AUDIENCE = "https://example.com/ingest"
 GROUP, BENS_DM = "spaces/AAAAgroupab", "spaces/dmBenAAAAAE"
@@ -77,12 +76,12 @@ class Ingest:
 
     def read(self, name: str) -> dict[str, Any] | None:
         """A message of the bot's, or None."""
-        response = httpx.get(f"{self.small_cloud.places.url}/v1/{name}", trust_env=False)
+        response = http.get(f"{self.small_cloud.places.url}/v1/{name}")
         return dict(response.json()) if response.status_code == 200 else None
 
     def of_the_bot(self) -> list[dict[str, Any]]:
         """All that the bot has said, anywhere, in order."""
-        state = httpx.get(f"{self.small_cloud.places.url}/page/state", trust_env=False, timeout=60).json()
+        state = http.get(f"{self.small_cloud.places.url}/page/state").json()
         return [message for message in state["messages"] if message["sender"]["type"] == "BOT"]
 
 

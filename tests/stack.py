@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from google.cloud.firestore import Client
 
@@ -23,6 +22,7 @@ from shared.chat import message_id
 from shared.firestore import document_id
 from shared.records import COLLECTION
 from tests.clicking import buttons_of, parameters_of
+from tests.loopback import http
 
 HELPDESK, SALES, AIKOS_DM = "spaces/AAAAhelpdesk", "spaces/AAAAsalestyo", "spaces/dmAikoAAAAE"
 PATIENCE = 60.0
@@ -49,11 +49,10 @@ class Stack:
     ) -> dict[str, Any]:
         """Write to the bot on the page; returns the person's message."""
         body = {"space": space, "text": text, "thread": thread, "mention": True, "locale": locale}
-        response = httpx.post(
+        response = http.post(
             f"{self.places.url}/page/messages",
             json={**body, "person": "users/1001"},
             headers={"Origin": self.places.url},
-            trust_env=False,
         )
         return dict(response.raise_for_status().json())
 
@@ -61,11 +60,10 @@ class Stack:
         """Click on the one button of a message whose parameters are, among others, `wanted`."""
         [button] = [each for each in buttons_of(message) if wanted.items() <= parameters_of(each).items()]
         body = {"message": message["name"], "function": button["onClick"]["action"]["function"]}
-        httpx.post(
+        http.post(
             f"{self.places.url}/page/clicks",
             json={**body, "parameters": parameters_of(button), "person": "users/1001"},
             headers={"Origin": self.places.url},
-            trust_env=False,
         ).raise_for_status()
 
     def final(self, question: dict[str, Any], again: int = 0) -> dict[str, Any]:
@@ -85,11 +83,11 @@ class Stack:
     def said(self, question: dict[str, Any]) -> dict[str, Any]:
         """The bot's message for a question, as it is in Chat."""
         name = f"{question['space']['name']}/messages/{message_id(question['name'])}"
-        return dict(httpx.get(f"{self.places.url}/v1/{name}", trust_env=False).raise_for_status().json())
+        return dict(http.get(f"{self.places.url}/v1/{name}").raise_for_status().json())
 
     def of_the_bot(self, thread: str) -> list[dict[str, Any]]:
         """Everything the bot has said in a thread."""
-        state = httpx.get(f"{self.places.url}/page/state", trust_env=False, timeout=60).json()
+        state = http.get(f"{self.places.url}/page/state").json()
         return [
             message
             for message in state["messages"]

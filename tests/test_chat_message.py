@@ -19,6 +19,7 @@ from shared.texts import text
 from tests.chat_stand_in import AIKO_DM, SALES
 from tests.conftest import SmallCloud
 from tests.factories import SPACE, question
+from tests.loopback import http
 
 FINAL = Content(text="Install the client [1].")
 
@@ -29,7 +30,7 @@ def endpoint(places: Places) -> str:
 
 def in_thread(chat: Chat, asked: Question, small_cloud: SmallCloud) -> list[dict[str, Any]]:
     """What the bot says in the question's thread, as the page shows it."""
-    state = httpx.get(f"{small_cloud.places.url}/page/state", trust_env=False, timeout=60).json()
+    state = http.get(f"{small_cloud.places.url}/page/state").json()
     return [
         message
         for message in state["messages"]
@@ -40,7 +41,7 @@ def in_thread(chat: Chat, asked: Question, small_cloud: SmallCloud) -> list[dict
 def by_id(asked: Question, small_cloud: SmallCloud, role: str = "") -> dict[str, Any]:
     """A message of the question, wherever it is."""
     name = f"{asked.space}/messages/{message_id(asked.id, role=role)}"
-    response = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False)
+    response = http.get(f"{small_cloud.places.url}/v1/{name}")
     return dict(response.raise_for_status().json())
 
 
@@ -298,7 +299,7 @@ def test_where_the_card_is_refused_the_words_go_out_without_buttons(
     chat.put_final(asked, Content("Words.", [BAD_CARD], "", thumbs), Deadline(20))
 
     name = f"{asked.space}/messages/{message_id(asked.id)}"
-    said = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json()
+    said = http.get(f"{small_cloud.places.url}/v1/{name}").json()
     assert said["text"] == "Words."
     assert not said.get("accessoryWidgets")
 

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx
 import pytest
 
 from shared.texts import text
 from tests.connecting import CONNECTIONS
+from tests.loopback import http
 from tests.stack import HELPDESK, SALES, Stack, running_stack
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def connected(stack: Stack, request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 def post(stack: Stack, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    response = httpx.post(f"{stack.places.url}/page/{path}", json=body, trust_env=False)
+    response = http.post(f"{stack.places.url}/page/{path}", json=body)
     assert response.status_code == 200, response.text
     return dict(response.json())
 
@@ -41,7 +41,7 @@ def do(stack: Stack, path: str, **body: Any) -> dict[str, Any]:
 
 def messages(stack: Stack, space: str) -> list[dict[str, Any]]:
     """What the bot has said in a space."""
-    state = httpx.get(f"{stack.places.url}/page/state", trust_env=False, timeout=60).json()
+    state = http.get(f"{stack.places.url}/page/state").json()
     return [
         each
         for each in state["messages"]

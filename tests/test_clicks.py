@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
 import pytest
 from google.cloud.firestore import FieldFilter
 
@@ -38,6 +37,7 @@ from tests.conftest import SmallCloud
 from tests.factories import context, envelope, push, turn
 from tests.golden_events import as_bytes, golden
 from tests.ingest_side import AUDIENCE, Ingest, anew
+from tests.loopback import http
 
 pytest_plugins = ["tests.event_fixtures"]
 
@@ -63,7 +63,7 @@ def shown(small_cloud: SmallCloud) -> Callable[[Question], Json]:
 
     def read(asked: Question) -> Json:
         name = f"{asked.space}/messages/{message_id(asked.id)}"
-        return dict(httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json())
+        return dict(http.get(f"{small_cloud.places.url}/v1/{name}").json())
 
     return read
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
 import pytest
 from google import genai
 from google.cloud.aiplatform_v1.types import RagContexts, RetrieveContextsResponse
@@ -39,6 +38,7 @@ from tests.conftest import SmallCloud
 from tests.factories import context, envelope, question, rag_answer
 from tests.fuzzing import DEEP, changed, fuzzed, odd_text
 from tests.http_serving import http_serving
+from tests.loopback import http
 
 pytestmark = pytest.mark.slow
 NOW = datetime.now(UTC)
@@ -162,7 +162,7 @@ def shown(small_cloud: SmallCloud) -> Any:
 
     def read(asked: Question) -> str:
         name = f"{asked.space}/messages/{message_id(asked.id)}"
-        return str(httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json()["text"])
+        return str(http.get(f"{small_cloud.places.url}/v1/{name}").json()["text"])
 
     return read
 

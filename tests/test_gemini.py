@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx
 import pytest
 from google import genai
 from google.genai import errors, types
@@ -15,6 +14,7 @@ from local.gemini.service import Gemini
 from local.rag.index import Index
 from tests.articles import small_index
 from tests.http_serving import http_serving
+from tests.loopback import http
 
 MODEL = "gemini-3.5-flash"
 
@@ -114,7 +114,7 @@ def test_both_spellings_of_a_key_are_understood(address: str, index: Index) -> N
         "system_instruction": {"parts": [{"text": "Hi"}]},
     }
     url = f"{address}/v1/models/{MODEL}:generateContent?key=any"
-    answer = httpx.post(url, json=body).json()["candidates"][0]["content"]["parts"][0]["text"]
+    answer = http.post(url, json=body).json()["candidates"][0]["content"]["parts"][0]["text"]
     assert RagAnswer.model_validate_json(answer).status == "answered"
 
 
@@ -156,7 +156,7 @@ def test_malformed_bodies_and_callers_without_a_key_are_refused(
     address: str, body: dict[str, Any], key: str, code: int
 ) -> None:
     headers = {"x-goog-api-key": key}
-    response = httpx.post(f"{address}/v1beta/models/{MODEL}:generateContent", json=body, headers=headers)
+    response = http.post(f"{address}/v1beta/models/{MODEL}:generateContent", json=body, headers=headers)
     assert response.status_code == code
     assert response.json()["error"]["code"] == code
 

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import httpx
 import pytest
 
 from ingest_fn.door import Door, open_services
@@ -17,6 +16,7 @@ from shared.firestore import document_id
 from shared.texts import text
 from tests.conftest import SmallCloud
 from tests.factories import SPACE
+from tests.loopback import http
 
 AUDIENCE = "https://example.com/ingest"
 
@@ -132,7 +132,7 @@ def test_the_progress_card_is_in_the_thread(
     door.receive(proof, body(given))
 
     name = f"{SPACE}/messages/{message_id(asked.id)}"
-    card = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json()
+    card = http.get(f"{small_cloud.places.url}/v1/{name}").json()
     assert card["thread"]["name"] == asked.thread
     query = text("en", "progress", "searching_for", query="How do I configure the VPN?")
     assert query in str(card["cardsV2"])
@@ -181,7 +181,7 @@ def test_a_mention_without_words_gets_help_and_no_question(
     assert door.receive(proof, body(given)) == ({}, 200)
 
     name = f"{SPACE}/messages/{message_id(given['message']['name'])}"
-    said = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json()
+    said = http.get(f"{small_cloud.places.url}/v1/{name}").json()
     assert said["text"] == text("en", "help", "mention")
     assert questions.is_empty()
 

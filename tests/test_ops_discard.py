@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from answer_fn.settings import Settings
@@ -19,6 +18,7 @@ from shared.deadline import Deadline
 from shared.envelope import Question
 from tests.conftest import Inbox, SmallCloud
 from tests.factories import envelope
+from tests.loopback import http
 from tests.operating import Desk, finished, letter, ran, started
 
 pytest_plugins = ["tests.ops_fixtures"]
@@ -60,7 +60,7 @@ def test_the_asker_is_told_and_a_backup_is_written_before(
 
     assert run.out == f"{reference(asked.id)}  discarded\n"
     name = f"{asked.space}/messages/{message_id(asked.id)}"
-    said = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json()
+    said = http.get(f"{small_cloud.places.url}/v1/{name}").json()
     assert reference(asked.id) in said["text"]
     case = desk.case(kept)
     assert (case["state"], case["data"], case["told"]) == ("discarded", None, True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from google.cloud.storage import Client
 from typer.testing import CliRunner
@@ -27,6 +26,7 @@ from ops.world import World
 from shared import clients
 from tests.articles import written
 from tests.conftest import SmallCloud
+from tests.loopback import http
 from tests.rag_engine import PARENT, running
 from tests.stack import running_stack
 
@@ -468,4 +468,4 @@ def test_the_bot_answers_from_a_new_article_without_a_restart(
         assert "40 places" in str(after)
         link = f"{stack.places.url}/knowledge/new/en/parking.md"
         assert link in str(after)
-        assert httpx.get(link, trust_env=False).text == ARTICLES["en/parking.md"]
+        assert http.get(link).text == ARTICLES["en/parking.md"]

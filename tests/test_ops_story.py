@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import httpx
 import pytest
 
 from local.places import HOST, PROJECT
@@ -14,6 +13,7 @@ from shared.cases import COLLECTION
 from shared.conversations import COLLECTION as CONVERSATIONS
 from shared.dead_letters import reference
 from shared.firestore import document_id
+from tests.loopback import http
 from tests.operating import Desk, Ran, finished, started
 from tests.stack import HELPDESK, SALES, Stack, running_stack
 
@@ -74,7 +74,7 @@ def ask(stack: Stack, count: int) -> list[dict[str, Any]]:
 
 def of_the_bot(stack: Stack) -> dict[str, list[dict[str, Any]]]:
     """What the bot says, by thread."""
-    state = httpx.get(f"{stack.places.url}/page/state", trust_env=False, timeout=60).json()
+    state = http.get(f"{stack.places.url}/page/state").json()
     said: dict[str, list[dict[str, Any]]] = {}
     for message in state["messages"]:
         if message["sender"]["type"] == "BOT":

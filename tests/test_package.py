@@ -12,12 +12,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from local.faults import Faults
 from local.places import free_port
 from local.pubsub.server import PubSub
+from tests.loopback import http
 from tests.pubsub_side import Side
 from tests.serving import serving
 from tests.terraform_config import files_uploaded
@@ -47,6 +47,7 @@ import sys
 from functions_framework import create_app
 create_app("main", sys.argv[1])
 import shared
+from tests.loopback import http
 print(shared.__file__)
 """
 
@@ -212,7 +213,7 @@ def test_a_function_alone_answers_as_its_caller_expects(deployed: Path) -> None:
         parked = side.subscription(topic)
         addresses = {"PUBSUB_EMULATOR_HOST": address, "DEAD_LETTER_TOPIC": topic.rpartition("/")[2]}
         with served(deployed, STEP_SECONDS="20", **addresses) as url:
-            answer = httpx.post(url, content=GARBAGE, timeout=60)
+            answer = http.post(url, content=GARBAGE)
             if function_of(deployed) == "ingest_fn":
                 assert answer.status_code == 401
                 assert side.pull(parked) == []
@@ -223,5 +224,5 @@ def test_a_function_alone_answers_as_its_caller_expects(deployed: Path) -> None:
             side.close()
             pubsub.close()
 
-            answer = httpx.post(url, content=GARBAGE, timeout=60)
+            answer = http.post(url, content=GARBAGE)
             assert (answer.status_code, answer.text) == (503, "")

@@ -1,11 +1,11 @@
 """Clicks on the chat page: buttons of every kind, what cards ask for, menus, dialogs, and what goes wrong."""
 
-import httpx
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser import needs_chromium
 from tests.chat_page import Bot, Json, ask, card, messages
+from tests.loopback import http
 
 pytest_plugins = ["tests.page_fixtures"]
 pytestmark = [pytest.mark.slow, pytest.mark.browser, needs_chromium]
@@ -85,7 +85,7 @@ def test_a_click_under_way_is_shown_and_sent_once_and_its_failure_is_told(
     assert len(held) == 1
 
     page.unroute("**/page/clicks")
-    httpx.post(f"{url}/page/connection", json={"shape": "add-on", "transport": "pubsub"}, trust_env=False)
+    http.post(f"{url}/page/connection", json={"shape": "add-on", "transport": "pubsub"})
     expect(page.locator("#setup-now")).to_have_text("Add-on · Pub/Sub")
     button.click()
     expect(page.get_by_role("alert")).to_contain_text("cannot be told of clicks")

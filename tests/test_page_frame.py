@@ -3,12 +3,12 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import needs_chromium, opened
 from tests.chat_page import MODEL_NOTE, SPACE, Bot, ask, card, chat_serving, in_space, messages, space, step
+from tests.loopback import http
 
 pytest_plugins = ["tests.page_fixtures"]
 pytestmark = [pytest.mark.slow, pytest.mark.browser, needs_chromium]
@@ -111,11 +111,11 @@ def test_faults_are_switched_by_name(page: Page, url: str) -> None:
     group.get_by_role("switch", name="down").check()
 
     expect(page.locator("#faults-on")).to_have_text("1")
-    assert httpx.get(f"{url}/page/faults", trust_env=False).json()["active"] == ["gemini-down"]
+    assert http.get(f"{url}/page/faults").json()["active"] == ["gemini-down"]
 
     page.get_by_role("button", name="Switch all off").click()
     expect(group.get_by_role("switch", name="down")).not_to_be_checked()
-    assert httpx.get(f"{url}/page/faults", trust_env=False).json()["active"] == []
+    assert http.get(f"{url}/page/faults").json()["active"] == []
 
 
 def test_a_lost_connection_is_shown_and_mended(browser: Browser, bot: Bot, tmp_path: Path) -> None:

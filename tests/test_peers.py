@@ -19,7 +19,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
-import httpx
 import pytest
 
 import answer_fn.services
@@ -46,6 +45,7 @@ from shared.step import Step
 from shared.texts import text
 from tests.conftest import Inbox, SmallCloud
 from tests.factories import SPACE, context, envelope, push, question, turn
+from tests.loopback import http
 from tests.stack import AIKOS_DM, SALES
 from tests.test_ingest import body, event
 
@@ -88,7 +88,7 @@ def shown(small_cloud: SmallCloud) -> Callable[[Question], dict[str, Any]]:
 
     def read(asked: Question) -> dict[str, Any]:
         name = f"{asked.space}/messages/{message_id(asked.id)}"
-        response = httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False)
+        response = http.get(f"{small_cloud.places.url}/v1/{name}")
         return dict(response.raise_for_status().json())
 
     return read

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
 import pytest
 from google.genai import types
 
@@ -22,6 +21,7 @@ from shared.envelope import Envelope, Language
 from shared.keywords import by_rule
 from tests.conftest import SmallCloud
 from tests.factories import envelope, question, turn
+from tests.loopback import http
 
 TIMES = {"ingest": 0.4, "reformulate": 1.0}
 VPN = (
@@ -250,4 +250,4 @@ def test_the_query_is_shown_in_the_card(services: Services, small_cloud: SmallCl
 def shown(sent: Envelope, small_cloud: SmallCloud) -> str:
     """The question's message as JSON."""
     name = f"{sent.question.space}/messages/{message_id(sent.question.id)}"
-    return httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).text
+    return http.get(f"{small_cloud.places.url}/v1/{name}").text

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 
 from shared.cards import progress
@@ -24,6 +23,7 @@ from shared.step import Step
 from shared.texts import text
 from tests.conftest import SmallCloud
 from tests.factories import envelope, final, push
+from tests.loopback import http
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def shown(small_cloud: SmallCloud) -> Any:
 
     def read(asked: Question) -> str:
         name = f"{asked.space}/messages/{message_id(asked.id)}"
-        return httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).text
+        return http.get(f"{small_cloud.places.url}/v1/{name}").text
 
     return read
 

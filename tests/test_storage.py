@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 from google.api_core import exceptions
 from google.cloud.storage import Client
@@ -12,6 +11,7 @@ from starlette.applications import Starlette
 
 from local.storage.service import Storage
 from tests.http_serving import http_serving
+from tests.loopback import http
 
 BUCKET = "threadwise-knowledge"
 
@@ -104,11 +104,10 @@ def test_a_wrong_checksum_is_refused(url: str) -> None:
         b'--b\r\ncontent-type: application/json\r\n\r\n{"name": "x.md", "crc32c": "AAAAAA=="}\r\n'
         b"--b\r\ncontent-type: text/plain\r\n\r\nhello\r\n--b--"
     )
-    response = httpx.post(
+    response = http.post(
         f"{url}/upload/storage/v1/b/{BUCKET}/o?uploadType=multipart",
         content=body,
         headers={"Content-Type": 'multipart/related; boundary="b"'},
-        trust_env=False,
     )
 
     assert response.status_code == 400
@@ -120,7 +119,7 @@ def test_a_web_page_cannot_make_buckets_or_objects(url: str, kind: str) -> None:
     """A page that a person has open may send these types to loopback without being asked for more."""
     for path in (f"/upload/storage/v1/b/{BUCKET}/o?uploadType=multipart", "/storage/v1/b"):
         body = '{"name": "from-a-page"}'
-        response = httpx.post(f"{url}{path}", content=body, headers={"Content-Type": kind}, trust_env=False)
+        response = http.post(f"{url}{path}", content=body, headers={"Content-Type": kind})
         assert response.status_code == 400
 
 
@@ -134,7 +133,7 @@ def test_a_web_page_cannot_make_buckets_or_objects(url: str, kind: str) -> None:
     ],
 )
 def test_everything_else_is_unimplemented(url: str, method: str, path: str) -> None:
-    response = httpx.request(method, f"{url}{path}", trust_env=False)
+    response = http.request(method, f"{url}{path}")
 
     assert (response.status_code, response.json()["error"]["status"]) == (501, "UNIMPLEMENTED")
 

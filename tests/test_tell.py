@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 
 from answer_fn.answer import answer
@@ -23,6 +22,7 @@ from shared.records import Records
 from shared.texts import text
 from tests.conftest import SmallCloud
 from tests.factories import context, envelope, final, push, question
+from tests.loopback import http
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def said(small_cloud: SmallCloud) -> Any:
 
     def read(asked: Question) -> dict[str, Any]:
         name = f"{asked.space}/messages/{message_id(asked.id)}"
-        return dict(httpx.get(f"{small_cloud.places.url}/v1/{name}", trust_env=False).json())
+        return dict(http.get(f"{small_cloud.places.url}/v1/{name}").json())
 
     return read
 
@@ -361,6 +361,6 @@ def test_an_answer_in_parts_takes_the_place_of_an_apology(
     for number in (2, 3):
         teller.receive(*forwarded(envelope(question=asked), number=number))
 
-    state = httpx.get(f"{small_cloud.places.url}/page/state", trust_env=False, timeout=60).json()
+    state = http.get(f"{small_cloud.places.url}/page/state").json()
     in_thread = [one for one in state["messages"] if one["thread"]["name"] == asked.thread]
     assert [one["text"] for one in in_thread if one["sender"]["type"] == "BOT"] == ["One.", "Two."]
