@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -16,9 +17,13 @@ def text_html(message: dict[str, Any]) -> str:
     """The text of a Message as HTML: Markdown where it says so, else as it is, with its line breaks."""
     text = message.get("text", "")
     if message.get("markupSyntax") == MARKDOWN:
-        rendered: str = _markdown.render(text)
-        return rendered
+        return _rendered(text)
     return html.escape(text).replace("\n", "<br>\n")
+
+
+@lru_cache(maxsize=4096)  # a page that opens has all messages rendered
+def _rendered(text: str) -> str:
+    return str(_markdown.render(text))
 
 
 def _is_web_link(url: str) -> bool:
