@@ -3,19 +3,22 @@
 import re
 from dataclasses import dataclass, replace
 
+from local.gemini.answer_type import ASKS_HOW, asked_for, without_counter
 from local.gemini.choice import NEARLY_AS_GOOD, Candidate, chosen_of
+from local.gemini.claims import claims_of, names_in
 from local.gemini.evidence import Evidence
 from local.gemini.passages import Block, blocks_of
-from local.gemini.prompt import Ask
+from local.gemini.prompt import Ask, Source
 from local.gemini.quote import quoted
 from local.gemini.topic import Topic
 from local.gemini.unclear import question_back
+from local.gemini.variants import other_steps
 from local.rag.index import Index
 from local.rag.terms import is_japanese, terms, words
 
-#: What part of the question the best block with its heading and title must bear on (`evidence.py`). Below it,
-#: what was found is about something else, and "not in the knowledge base" is the honest answer.
-LEAST_EVIDENCE = 0.61
+#: What part of the question a sentence of a block must bear on for the block to be quoted (`evidence.py`).
+#: Where none does, what was found is about something else, and "not in the knowledge base" is honest.
+LEAST_EVIDENCE = 0.65
 #: What a word of the conversation counts next to a word of the question.
 FROM_THE_TOPIC = 0.5
 #: What a word counts that only the heading or the title has, and a block in the other language.
@@ -27,10 +30,6 @@ ABOUT_JUST_THIS = 0.5
 STEPS_FOR_HOW = 1.25
 MOST_OF_A_PARAGRAPH = 3
 MOST_OF_A_LIST = 5
-
-_ASKS_HOW = re.compile(
-    r"\bhow (?:do|can|to|should|would)\b|方法|手順|[りい]方|どうやって|どうすれば", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -55,32 +54,44 @@ def extracted(ask: Ask, index: Index) -> Answer:
     evidence = _evidence(ask, index)
     wanted = evidence.by_another_name() | _wanted(ask, index)
     candidates = _candidates(ask, wanted, evidence, told="")
-    if all(candidate.evidence < LEAST_EVIDENCE for candidate in candidates):
-        return Answer()
     best = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.position))
     if ask_back := question_back(ask, evidence, [(c.source, c.block) for c in best]):
         return Answer(ask_back=ask_back)
+    if not evidence.claims or all(candidate.evidence < LEAST_EVIDENCE for candidate in candidates):
+        return Answer()
+    candidates = [c if c.evidence >= LEAST_EVIDENCE else replace(c, score=0.0) for c in candidates]
     if not any(words(ask.question)):
         told = "".join(_plain(turn.text) for turn in ask.history if turn.role == "assistant")
         more = _candidates(ask, wanted, evidence, told)
         candidates = [candidate for candidate in more if candidate.score] or candidates
     chosen = chosen_of(candidates, asks_how=_asks_how(ask))
-    text = "\n\n".join(quoted(candidate.block, candidate.source.number) for candidate in chosen)
-    return Answer(text, tuple(sorted({candidate.source.number for candidate in chosen})))
+    parts = [quoted(candidate.block, candidate.source.number) for candidate in chosen]
+    others = other_steps(ask, chosen, candidates) if _asks_how(ask) else None
+    if others:
+        parts.append(others.text)
+    cited = {candidate.source.number for candidate in chosen}.union(others.sources if others else ())
+    return Answer("\n\n".join(parts), tuple(sorted(cited)))
 
 
 def _asks_how(ask: Ask) -> bool:
-    """Whether a way to do something is asked for, here or in the question that more is wanted about."""
+    """Whether a way to do something is asked for, here or in the question that a few words ("on Windows?")
+    go on from."""
     asked = [*(turn.text for turn in ask.history if turn.role == "user"), ask.question]
-    own = next((text for text in reversed(asked) if any(words(text))), "")
-    return _ASKS_HOW.search(own) is not None
+    for text in reversed(asked):
+        if ASKS_HOW.search(text):
+            return True
+        if len(list(words(text))) > 1:
+            return False
+    return False
 
 
 def _evidence(ask: Ask, index: Index) -> Evidence:
     """What the question itself says, or where it says nothing, what it leaves unsaid."""
     known = [word.surface for source in ask.sources or [] for word in words(f"{source.title}\n{source.text}")]
-    asked = list(words(ask.question)) or [word for word, _ in Topic(index, ask.history).salient(ask.question)]
-    return Evidence(asked, index, known)
+    asked = list(words(without_counter(ask.question)))
+    asked = asked or [word for word, _ in Topic(index, ask.history).salient(ask.question)]
+    claims = claims_of(asked, index, known, names_in(ask.question))
+    return Evidence(claims, index, asked_for(ask.question))
 
 
 def _wanted(ask: Ask, index: Index) -> dict[str, float]:
@@ -103,7 +114,9 @@ def _candidates(ask: Ask, wanted: dict[str, float], evidence: Evidence, told: st
     candidates = list[Candidate]()
     for source in ask.sources or []:
         for whole in blocks_of(source.text):
-            block = _cut_down(_untold(whole, told), wanted)
+            new = _untold(whole, told)
+            shares = _shares(new, source, evidence)
+            block = _cut_down(new, wanted, shares)
             if not block.units:
                 continue
             text = "\n".join(block.units)
@@ -115,10 +128,9 @@ def _candidates(ask: Ask, wanted: dict[str, float], evidence: Evidence, told: st
                 score *= STEPS_FOR_HOW
             if is_japanese(text) != (ask.language == "ja"):
                 score *= OTHER_LANGUAGE
-            share = evidence.share(around, source.text)
             if block.kind == "code":
-                score = share = 0.0
-            candidates.append(Candidate(len(candidates), source, block, score, share))
+                score = 0.0
+            candidates.append(Candidate(len(candidates), source, block, score, max(shares)))
     return candidates
 
 
@@ -133,15 +145,24 @@ def _part_asked_for(heading: str, wanted: dict[str, float]) -> float:
     return len(named & wanted.keys()) / len(named) if named else 0.0
 
 
-def _cut_down(block: Block, wanted: dict[str, float]) -> Block:
+def _shares(block: Block, source: Source, evidence: Evidence) -> list[float]:
+    """How far each unit bears on the question; steps do so together, and code does not by itself."""
+    if block.kind == "code" or not block.units:
+        return [0.0]
+    units = ["\n".join(block.units)] if block.kind == "steps" else list(block.units)
+    return evidence.shares(units, f"{block.head}\n{block.heading}\n{source.title}")
+
+
+def _cut_down(block: Block, wanted: dict[str, float], shares: list[float]) -> Block:
     """The block without what does not bear on the question; steps stay whole."""
     if block.kind in ("steps", "code") or not block.units:
         return block
     most = MOST_OF_A_PARAGRAPH if block.kind == "paragraph" else MOST_OF_A_LIST
     worth = [_worth(unit, wanted) for unit in block.units]
-    ranked = sorted(range(len(worth)), key=lambda number: (-worth[number], number))
+    best = shares.index(max(shares))
+    ranked = sorted(range(len(worth)), key=lambda number: (number != best, -worth[number], number))
     if block.kind != "paragraph":
-        ranked = [number for number in ranked if worth[number] >= NEARLY_AS_GOOD * max(worth)]
+        ranked = [number for number in ranked if worth[number] >= NEARLY_AS_GOOD * worth[best]]
     kept = sorted(ranked[:most])
     return replace(block, units=tuple(block.units[number] for number in kept))
 

@@ -3,16 +3,17 @@
 import re
 from collections.abc import Iterable
 
-from local.gemini.evidence import Evidence
+from local.gemini.evidence import IN_THE_BLOCK, Evidence
 from local.gemini.passages import Block
 from local.gemini.prompt import Ask, Source
 from local.rag.terms import is_japanese, terms
 
-#: A question of more words is clear enough, and so is one that fewer articles answer, by its number of words.
+#: A question of more telling words is clear enough.
 MOST_WORDS = 2
-LEAST_ARTICLES = {1: 2, 2: 3}
-#: An article answers when a block of it has this part of the question, its title not counted.
-ANSWERS = 0.95
+#: In how many articles there must be an answer, by how much the question says: a word 1, a name 2.
+LEAST_ARTICLES = {1: 2, 2: 3, 3: 3}
+#: An article answers when all of the telling words are in one block of it, its title not counted.
+ANSWERS = IN_THE_BLOCK
 #: More choices than a person wants to read.
 MOST_CHOICES = 4
 
@@ -28,22 +29,29 @@ def question_back(ask: Ask, evidence: Evidence, blocks: Iterable[tuple[Source, B
 
     "How long does the approval take?" has an answer in many articles, and names none of them.
     """
-    if ask.history or not 0 < len(evidence.claims) <= MOST_WORDS:
+    about = evidence.telling
+    says_nothing = not about.claims and about.kind is None
+    said = (len(about.claims) or 1) + sum(claim.name for claim in about.claims)
+    if ask.history or says_nothing or len(about.claims) > MOST_WORDS or said not in LEAST_ARTICLES:
         return ""
-    titles = dict[str, None]()  # in order
-    for source, block in blocks:
-        text = "\n".join([*block.units, block.heading])
-        if is_japanese(text) == (ask.language == "ja") and evidence.share(text, "") >= ANSWERS:
-            titles[source.title] = None
-    if len(titles) < LEAST_ARTICLES[len(evidence.claims)] or _names_one(ask, evidence):
+    answering = [source.title for source, block in blocks if _answers(block, ask.language, about)]
+    titles = list(dict.fromkeys(answering))
+    if len(titles) < LEAST_ARTICLES[said] or _names_one(ask, about):
         return ""
-    return _asked(list(titles)[:MOST_CHOICES], ask.language)
+    return _asked(titles[:MOST_CHOICES], ask.language)
 
 
-def _names_one(ask: Ask, evidence: Evidence) -> bool:
+def _answers(block: Block, language: str, about: Evidence) -> bool:
+    if is_japanese("\n".join(block.units)) != (language == "ja"):
+        return False
+    return max(about.shares(block.units, block.heading), default=0.0) >= ANSWERS
+
+
+def _names_one(ask: Ask, about: Evidence) -> bool:
     """Whether a word of the question is in the title of one of the articles that were found, or of all."""
-    titles = [set(terms(title)) for title in dict.fromkeys(source.title for source in ask.sources or [])]
-    named = [sum(title.issuperset(claim.written) for title in titles) for claim in evidence.claims]
+    found = {_SUBTITLE.sub("", source.title) for source in ask.sources or []}
+    titles = [set(terms(title)) for title in found]
+    named = [sum(title.issuperset(claim.written) for title in titles) for claim in about.claims]
     return any(count in {1, len(titles)} for count in named)
 
 
