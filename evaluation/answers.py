@@ -70,13 +70,13 @@ def k_precision(answer: str, contexts: Sequence[Context]) -> float | None:
 
 
 def summary(judgements: Sequence[Judged]) -> dict[str, Any]:
-    """The figures of all answers, and under `groups` those of each language and kind."""
+    """The figures of all answers that are not held out, and under `groups` those of each group."""
     groups = dict[str, list[Judged]]()
     for one in judgements:
         for group in one.groups:
             groups.setdefault(group, []).append(one)
     of_groups = {name: _figures(chosen) for name, chosen in sorted(groups.items()) if name != "all"}
-    return {**_figures(judgements), "groups": of_groups}
+    return {**_figures(groups.get("all", [])), "groups": of_groups}
 
 
 def _figures(judgements: Sequence[Judged]) -> Figures:

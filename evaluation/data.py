@@ -19,6 +19,9 @@ Utterance = tuple[Literal["user", "assistant"], str]
 
 #: Title and section come before the first question of people's rewrites.
 HEADING = 2
+#: What the groups of held-out questions begin with.
+HELD_OUT = "set: held-out"
+
 _STATUS: dict[str, Status] = {
     "ANSWERABLE": "answered",
     "PARTIAL": "answered",
@@ -40,7 +43,8 @@ class Passage:
 @dataclass(frozen=True)
 class Task:
     """One turn of a conversation. `published` is a model's rewrite that came with the data, `gold` the ids of
-    the passages that answer the question, `gold_rewrite` how a person would have asked it alone."""
+    the passages that answer the question, `gold_rewrite` how a person would have asked it alone. What is
+    `held_out` has groups of its own, so that the figures of what rules were tuned on stay apart."""
 
     id: str
     kind: str
@@ -50,6 +54,7 @@ class Task:
     status: Status | None = None
     published: str | None = None
     gold_rewrite: str | None = None
+    held_out: bool = False
 
     @property
     def language(self) -> Language:
@@ -60,7 +65,8 @@ class Task:
     def groups(self) -> tuple[str, ...]:
         """What the task is counted under."""
         turn = "later turns" if self.history else "first turns"
-        return ("all", turn, f"language: {self.language}", f"kind: {self.kind}")
+        groups = ("all", turn, f"language: {self.language}", f"kind: {self.kind}")
+        return tuple(f"{HELD_OUT}, {group}" for group in groups) if self.held_out else groups
 
 
 @dataclass(frozen=True)

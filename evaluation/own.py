@@ -3,7 +3,7 @@
 A turn is an inline table: `q` the question, `kind`, and either `file` and `quote` (words of the passage that
 answers it; the quote is also what the assistant is taken to have said) or `status` without them. `rewrite` is
 how a person would ask it alone; without it the question stands alone already. A question that two places
-answer has a list of `[file, quote]` pairs as `also`.
+answer has a list of `[file, quote]` pairs as `also`. Files named `heldout-*` are for checking, not for tuning.
 """
 
 import tomllib
@@ -34,12 +34,12 @@ def read_own(conversations: Path = HERE, knowledge: Path = KNOWLEDGE) -> DataSet
     tasks = list[Task]()
     for path in sorted(conversations.glob("*.toml")):
         for conversation in tomllib.loads(path.read_text(encoding="utf-8"))["conversation"]:
-            tasks += _tasks(conversation, chunks)
+            tasks += _tasks(conversation, chunks, held_out=path.name.startswith("heldout-"))
     passages = (Passage(_id(number), c.title, c.text, c.uri) for number, c in enumerate(chunks))
     return DataSet(NAME, tuple(tasks), tuple(passages))
 
 
-def _tasks(conversation: dict[str, Any], chunks: list[Chunk]) -> list[Task]:
+def _tasks(conversation: dict[str, Any], chunks: list[Chunk], *, held_out: bool) -> list[Task]:
     history = list[Utterance]()
     tasks = list[Task]()
     for number, turn in enumerate(conversation["turns"], start=1):
@@ -56,6 +56,7 @@ def _tasks(conversation: dict[str, Any], chunks: list[Chunk]) -> list[Task]:
             gold=frozenset(_holding(file, quote, chunks, where) for file, quote in quoted),
             status=status,
             gold_rewrite=turn.get("rewrite", turn["q"]),
+            held_out=held_out,
         )
         tasks.append(task)
         said = turn["quote"] if quoted else _SAID[status][task.language == "ja"]

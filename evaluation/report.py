@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from evaluation.data import HELD_OUT
+
 METRICS = ("recall@5", "nDCG@5", "MRR@10")
 #: The groups that are shown in full; the others in one line each.
-IN_FULL = ("all", "later turns")
+IN_FULL = ("all", "later turns", f"{HELD_OUT}, all", f"{HELD_OUT}, later turns")
 IN_SHORT = ("last turn", "rewrite", "salience", "fallback", "fusion", "gold")
 
 OF_ANSWERS = (

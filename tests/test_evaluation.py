@@ -12,7 +12,7 @@ import pytest
 
 from evaluation.answers import judged, k_precision, summary
 from evaluation.data import DataSet, Passage, Task, Unreadable, read
-from evaluation.gate import fallen
+from evaluation.gate import fallen, figures
 from evaluation.model import Model, local_client
 from evaluation.own import HERE, KINDS, read_own
 from evaluation.recording import Recorder, Replay
@@ -203,6 +203,19 @@ def test_groups_are_by_kind_language_and_turn(engine: Engine, local: Model) -> N
     assert {"first turns", "later turns", "kind: first", "language: ja", "language: en"} <= counted.keys()
 
 
+def test_held_out_questions_are_counted_apart_and_not_watched(engine: Engine, local: Model) -> None:
+    tuned, aside = task(), task(id="h", kind="shift", held_out=True)
+
+    both, alone = report(engine, local, tuned, aside), report(engine, local, tuned)
+
+    assert both["retrieval"]["all"] == alone["retrieval"]["all"]
+    assert both["retrieval"]["set: held-out, kind: shift"]["questions"] == 1
+    assert both["rewrites"] == alone["rewrites"]
+    assert both["answers"]["questions"] == both["answers"]["groups"]["set: held-out, all"]["questions"] == 1
+    assert figures(both) == figures(alone)
+    assert "| set: held-out, later turns (1) | fallback |" in tables(both)
+
+
 def test_an_unanswerable_question_counts_when_it_is_refused(engine: Engine, local: Model) -> None:
     president = task(id="n", question="Who is president?", gold=frozenset(), status="unanswerable")
 
@@ -292,6 +305,9 @@ def test_our_own_set_is_of_both_languages_and_every_kind() -> None:
     assert {t.kind for t in tasks} == set(KINDS)
     assert len(conversations) == len([t for t in tasks if t.id.endswith("#1")])
     assert min(Counter(t.language for t in tasks).values()) >= 80
+    assert (
+        {t.id for t in tasks if t.held_out} == {t.id for t in tasks if t.id.startswith("heldout-")} != set()
+    )
 
 
 def test_a_quote_that_is_in_no_passage_is_refused(tmp_path: Path) -> None:
