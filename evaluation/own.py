@@ -3,7 +3,7 @@
 A turn is an inline table: `q` the question, `kind`, and either `file` and `quote` (words of the passage that
 answers it; the quote is also what the assistant is taken to have said) or `status` without them. `rewrite` is
 how a person would ask it alone; without it the question stands alone already. A question that two places
-answer has a list of `[file, quote]` pairs as `also`. Files named `heldout-*` are for checking, not for tuning.
+answer has a list of `[file, quote]` pairs as `also`. Files `heldout-*` are for checking, not tuning.
 """
 
 import tomllib
