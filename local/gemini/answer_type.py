@@ -64,7 +64,7 @@ _KINDS = (
         r"|いつ(?!も)|何時(?!間)|期限(?!が?切れ|を過ぎ)|受付時間",
         _MOMENT,
     ),
-    (r"\bhow heavy\b|\bweigh(?:s|t)?\b|重さ|重量", r"\d\s*(?:kg|g|kilo|gram|pounds?|キロ|グラム)"),
+    (r"\bhow heavy\b|\bweigh(?:s|t)?\b|重さ|重量", r"\d\s*(?:k?g(?![a-z])|kilo|gram|pounds?|キロ|グラム)"),
     (
         r"\bhow (?:many|much|big|large|tall|wide|far|old)\b|\b(?:maximum|limit)\b"
         r"|いくつ|容量|上限|サイズ|大きさ|広さ|人数",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from local.gemini.asides import is_aside
 from local.gemini.spelling import meant
 from local.rag.index import Index
 from local.rag.terms import terms
@@ -43,22 +44,25 @@ _OF_THE_KIND = """
 _NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9]+")
 _SURE_NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]+[0-9]+|[A-Za-z][a-z0-9]*[A-Z][A-Za-z0-9]*)")
 _FIRST_WORD = re.compile(r"(?:^|[.!?]\s)\W*[A-Z][A-Za-z0-9'’]*(?=[\s,.!?]|$)")
+_NUMBER = re.compile(r"\d+(?:st|nd|rd|th|am|pm)?", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z]+[0-9]{2,}")
 _KANJI = "一-鿿々"
 _VERB = re.compile(rf"([{_KANJI}])[ぁ-ん]{{0,2}}")
-_COMPOUND = re.compile(rf"(?:[{_KANJI}]{{2}}){{2,}}")
+_COMPOUND = re.compile(rf"(?:[{_KANJI}]{{2}}){{2,}}|(?:[{_KANJI}]{{2}})+[{_KANJI}][ぁ-ん]{{1,2}}")
+_VERB_AT_THE_END = re.compile(rf"[{_KANJI}][ぁ-ん]{{1,2}}$")
 
 
 @dataclass(frozen=True)
 class Claim:
     """A word of the question: its terms as written, the ways in which a passage may have it, its weight (its
-    idf), whether it is the name of something, and whether it says little."""
+    idf), whether it is the name of something, whether it says little, and whether any article has it."""
 
     written: tuple[str, ...]
     ways: tuple[tuple[str, ...], ...]
     weight: float
     name: bool = False
     everyday: bool = False
+    known: bool = True
 
 
 def claims_of(
@@ -68,10 +72,14 @@ def claims_of(
     written = frozenset(known)
     parts = [part for word in asked for part in _parts(word)]
     telling = [
-        part for part in parts if not part.surface.isdecimal() and part.terms[0] not in _stems(_ASIDES)
+        part
+        for part in parts
+        if not _NUMBER.fullmatch(part.surface) and part.terms[0] not in _stems(_ASIDES)
     ]
     for part in [part for part in telling if part.names] or telling:
-        yield replace(_claim(part, index, written), name=part.surface in names)
+        claim = replace(_claim(part, index, written), name=part.surface in names)
+        if claim.known or not is_aside(part):
+            yield claim
 
 
 def names_in(question: str) -> frozenset[str]:
@@ -85,14 +93,19 @@ def names_in(question: str) -> frozenset[str]:
 
 
 def _parts(word: Word) -> list[Word]:
-    """利用料金 claims 利用 and 料金: a compound of kanji has mostly two in each of its parts."""
+    """利用料金 claims 利用 and 料金: a compound of kanji has mostly two in each of its parts.
+
+    A verb may stand behind them: 期限切れ claims 期限 and 切れ.
+    """
     if not _COMPOUND.fullmatch(word.surface):
         return [word]
-    halves = (word.surface[i : i + 2] for i in range(0, len(word.surface), 2))
+    verb = _VERB_AT_THE_END.search(word.surface)
+    end = verb.start() if verb else len(word.surface)
+    halves = [word.surface[i : i + 2] for i in range(0, end, 2)] + ([verb[0]] if verb else [])
     return [Word(half, (half,), word.names) for half in halves]
 
 
-def _claim(word: Word, index: Index, known: frozenset[str]) -> Claim:
+def _claim(word: Word, index: Index, written: frozenset[str]) -> Claim:
     verb = _VERB.fullmatch(word.surface)
     if verb:  # its ending may be another one, and its kanji is enough
         word = replace(word, terms=word.terms[:1])
@@ -100,14 +113,19 @@ def _claim(word: Word, index: Index, known: frozenset[str]) -> Claim:
     own = found if len(word.terms) > 1 and 2 * len(found) > len(word.terms) else word.terms
     weight = sum(min(index.idf(term), index.highest_idf) for term in own) / len(own)
     everyday = word.terms[0] in _stems(_EVERYDAY) or (verb is not None and verb[1] in _stems(_EVERYDAY))
+    everyday = everyday or is_aside(word)
     if everyday:
         weight = min(weight, EVERYDAY * index.highest_idf)
     if _CODE.fullmatch(word.surface):
         weight *= CODE
     everyday = everyday or word.terms[0] in _stems(_OF_THE_KIND)
-    if not found and (right := meant(word.surface, known)):
+    if verb and not found and not _others(word):
+        everyday, weight = True, min(weight, EVERYDAY * index.highest_idf)
+    if not found and (right := meant(word.surface, written)):
         return Claim(word.terms, (tuple(terms(right)) or own,), weight, everyday=everyday)
-    return Claim(word.terms, (own, *_others(word)), weight, everyday=everyday)
+    ways = (own, *_others(word))
+    known = any(index.knows(term) for way in ways for term in way)
+    return Claim(word.terms, ways, weight, everyday=everyday, known=known)
 
 
 def _others(word: Word) -> list[tuple[str, ...]]:

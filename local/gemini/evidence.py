@@ -6,8 +6,7 @@ what it is a slip of the pen for; of a Japanese verb its kanji is enough.
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import chain
+from functools import cached_property, lru_cache
 
 from local.gemini.answer_type import AnswerType
 from local.gemini.claims import ANOTHER_WORD, Claim
@@ -16,6 +15,14 @@ from local.rag.terms import terms
 
 #: What a word counts that is not in the sentence itself but in its block, in the heading or in the title.
 IN_THE_BLOCK = 0.8
+#: What the words of a question that articles know may weigh in all; of one that is told at length less. Rare
+#: words weigh 5 each: who says much says much that the passage that answers need not have.
+MOST = 14.0
+MOST_IF_TOLD = 9.0
+#: What a word that no article has counts in a question that is told at length: half of them are background.
+UNKNOWN_IF_TOLD = 0.5
+#: Of so many telling words or more, the everyday ones next to them tell nothing.
+ENOUGH_WORDS = 3
 
 _KANJI_AND_KANA = re.compile(r"([一-鿿])[ぁ-ん]")
 _KANJI_OF_A_VERB = re.compile(r"[一-鿿](?=[ぁ-ん])")
@@ -28,16 +35,26 @@ _Places = tuple[tuple[frozenset[str], float], ...]
 class Evidence:
     """The claims of a question, and the kind of thing it asks for (None: any), against passages."""
 
-    def __init__(self, claims: Iterable[Claim], index: Index, kind: AnswerType | None = None) -> None:
+    def __init__(
+        self,
+        claims: Iterable[Claim],
+        index: Index,
+        kind: AnswerType | None = None,
+        *,
+        told: bool = False,
+    ) -> None:
         self._index = index
         self.kind = kind
-        self.claims = tuple(dict.fromkeys(claims))
+        self._told = told
+        distinct = tuple(dict.fromkeys(claims))
+        telling = tuple(claim for claim in distinct if not claim.everyday)
+        self.claims = telling if len(telling) >= ENOUGH_WORDS else distinct
 
     @property
     def telling(self) -> "Evidence":
         """The same without everyday words, where there are others."""
         telling = [claim for claim in self.claims if not claim.everyday]
-        return Evidence(telling or self.claims, self._index, self.kind)
+        return Evidence(telling or self.claims, self._index, self.kind, told=self._told)
 
     def shares(self, units: Sequence[str], around: str) -> list[float]:
         """Which part of the question (0 to 1) each sentence of a block bears on; `around` are its heading and
@@ -52,13 +69,25 @@ class Evidence:
         found = [_held(claim, places) for claim in self.claims]
         if self._lacks_a_name(found):
             return 0.0
-        held = sum(claim.weight * part for claim, part in zip(self.claims, found, strict=True))
-        return held / sum(claim.weight for claim in self.claims) if self.claims else 1.0
+        held = sum(self._weight(claim) * part for claim, part in zip(self.claims, found, strict=True))
+        return held / self._due if self.claims else 1.0
+
+    def _weight(self, claim: Claim) -> float:
+        return claim.weight * (UNKNOWN_IF_TOLD if self._told and not claim.known else 1.0)
+
+    @cached_property
+    def _due(self) -> float:
+        """What a sentence with all of the question holds."""
+        known = sum(claim.weight for claim in self.claims if claim.known)
+        unknown = sum(self._weight(claim) for claim in self.claims if not claim.known)
+        return min(known, MOST_IF_TOLD if self._told else MOST) + unknown
 
     def _lacks_a_name(self, found: Sequence[float]) -> bool:
         """Whether a name is asked about that no article has, or none of the names is there."""
         names = [(claim, held) for claim, held in zip(self.claims, found, strict=True) if claim.name]
-        unheard_of = any(not any(map(self._index.knows, chain(*claim.ways))) for claim, _ in names)
+        if self._told:  # a name may be background too
+            names = [(claim, held) for claim, held in names if claim.known]
+        unheard_of = any(not claim.known for claim, _ in names)
         return unheard_of or (bool(names) and not any(held for _, held in names))
 
     def by_another_name(self) -> dict[str, float]:

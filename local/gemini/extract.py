@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from local.gemini.answer_type import ASKS_HOW, asked_for, without_counter
 from local.gemini.choice import NEARLY_AS_GOOD, Candidate, chosen_of
 from local.gemini.claims import claims_of, names_in
+from local.gemini.clauses import is_told
 from local.gemini.evidence import Evidence
 from local.gemini.passages import Block, blocks_of
 from local.gemini.prompt import Ask, Source
@@ -91,7 +92,7 @@ def _evidence(ask: Ask, index: Index) -> Evidence:
     asked = list(words(without_counter(ask.question)))
     asked = asked or [word for word, _ in Topic(index, ask.history).salient(ask.question)]
     claims = claims_of(asked, index, known, names_in(ask.question))
-    return Evidence(claims, index, asked_for(ask.question))
+    return Evidence(claims, index, asked_for(ask.question), told=is_told(ask.question))
 
 
 def _wanted(ask: Ask, index: Index) -> dict[str, float]:

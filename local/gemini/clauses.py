@@ -1,0 +1,31 @@
+"""Whether a question is asked in one clause, or told at length as people do in a chat."""
+
+import re
+import unicodedata
+
+_ASKING_WORD = (
+    r"(?:who|whom|whose|what|what's|when|where|where's|which|why|how|how's|can|could|may|might|must|should|shall"
+    r"|will|would|do|does|did|is|are|was|were|has|have|any|am)"
+)
+#: Where a clause ends: with its sentence, or before one that asks; in Japanese behind が, けど, ので and たら.
+_END = re.compile(
+    rf"(?<=[.?!…])\s+|(?<=[。？！…])|\n+|(?:,|\s[-–—])\s+(?=(?:(?:and|but|so|or)\s+)?{_ASKING_WORD}\s)"
+    r"|(?<=すが)、?(?!い)|(?<=たが)、|(?<=けど)、?|(?<=けれど)、?|(?<=ので)、|(?<=たら)、",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    rf"\?|(?:^|,\s)\W*(?:(?:and|but|so|or|also|please|ok|hi|hello|hey|sorry)\W+)*{_ASKING_WORD}\s"
+    r"|\b(?:(?:tell|show) me|i(?:'d| would) (?:like|love)|i (?:want|need)|need to|looking for|how to)\b"
+    r"|か(?:な|ね|しら)?[。\s]*$|たい|教え|ほしい|欲しい|くださ|下さ|どう|どこ|何(?![回度か])|誰|いつ|いくら|どの|っけ",
+    re.IGNORECASE,
+)
+
+
+def is_told(question: str) -> bool:
+    """Whether a question is told in several clauses, or in one that only says what is the matter.
+
+    Much of such a message is background: "My flight leaves at noon, and StarKey asks for a code. Is that right?"
+    """
+    plain = unicodedata.normalize("NFKC", question).replace("’", "'")
+    clauses = [clause for clause in _END.split(plain) if clause.strip()]
+    return len(clauses) > 1 or not _ASKS.search(plain)
