@@ -39,6 +39,10 @@ _FREQUENCY = (
     r"\b(?:every|each|once|twice|daily|weekly|monthly|yearly|never|always|times)\b"
     r"|\ba (?:day|week|month|year)\b|ごと|毎"
 )
+_COUNT_OF_PEOPLE = (
+    r"\d\s+(?:\w+\s+){0,2}(?:people|persons?|seats?|members?|users?|viewers?|guests?|visitors?|participants?"
+    r"|employees?|colleagues?)\b|\b(?:one|no) person\b|\b(?:everybody|everyone|nobody)\b"
+)
 _NUMBER = r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|once|twice|no|none|both)\b"
 
 #: How a kind is asked for, and what shows it; the first that fits counts.
@@ -63,6 +67,10 @@ _KINDS = (
         r"|\b(?:until|by|since|from) when\b|\bwhat time\b"
         r"|いつ(?!も)|何時(?!間)|期限(?!が?切れ|を過ぎ)|受付時間",
         _MOMENT,
+    ),
+    (
+        r"\bhow many (?:people|persons|colleagues|employees|guests|visitors|participants|users)\b",
+        _COUNT_OF_PEOPLE,
     ),
     (r"\bhow heavy\b|\bweigh(?:s|t)?\b|重さ|重量", r"\d\s*(?:k?g(?![a-z])|kilo|gram|pounds?|キロ|グラム)"),
     (

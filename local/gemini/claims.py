@@ -77,7 +77,7 @@ def claims_of(
         if not _NUMBER.fullmatch(part.surface) and part.terms[0] not in _stems(_ASIDES)
     ]
     for part in [part for part in telling if part.names] or telling:
-        claim = replace(_claim(part, index, written), name=part.surface in names)
+        claim = replace(_claim(part, index, written), name=part.surface in names and not is_aside(part))
         if claim.known or not is_aside(part):
             yield claim
 
@@ -119,7 +119,7 @@ def _claim(word: Word, index: Index, written: frozenset[str]) -> Claim:
     if _CODE.fullmatch(word.surface):
         weight *= CODE
     everyday = everyday or word.terms[0] in _stems(_OF_THE_KIND)
-    if verb and not found and not _others(word):
+    if verb and len(word.surface) > 1 and not found and not _others(word):
         everyday, weight = True, min(weight, EVERYDAY * index.highest_idf)
     if not found and (right := meant(word.surface, written)):
         return Claim(word.terms, (tuple(terms(right)) or own,), weight, everyday=everyday)

@@ -2,12 +2,13 @@
 
 import re
 import unicodedata
+from dataclasses import dataclass
 
 _ASKING_WORD = (
     r"(?:who|whom|whose|what|what's|when|where|where's|which|why|how|how's|can|could|may|might|must|should|shall"
     r"|will|would|do|does|did|is|are|was|were|has|have|any|am)"
 )
-#: Where a clause ends: with its sentence, or before one that asks; in Japanese behind が, けど, ので and たら.
+#: Where a clause ends: with a sentence, or before one that asks; in Japanese behind が, けど and ので.
 _END = re.compile(
     rf"(?<=[.?!…])\s+|(?<=[。？！…])|\n+|(?:,|\s[-–—])\s+(?=(?:(?:and|but|so|or)\s+)?{_ASKING_WORD}\s)"
     r"|(?<=すが)、?(?!い)|(?<=たが)、|(?<=けど)、?|(?<=けれど)、?|(?<=ので)、|(?<=たら)、",
@@ -21,11 +22,19 @@ _ASKS = re.compile(
 )
 
 
-def is_told(question: str) -> bool:
-    """Whether a question is told in several clauses, or in one that only says what is the matter.
+@dataclass(frozen=True)
+class Form:
+    """Whether a question has several clauses, and whether one of them does not ask but says what is the matter.
 
-    Much of such a message is background: "My flight leaves at noon, and StarKey asks for a code. Is that right?"
+    Much of that is background: "I fly at noon, and StarKey wants a code. Is that right?"
     """
+
+    several: bool = False
+    tells: bool = False
+
+
+def form_of(question: str) -> Form:
+    """The form of a question."""
     plain = unicodedata.normalize("NFKC", question).replace("’", "'")
     clauses = [clause for clause in _END.split(plain) if clause.strip()]
-    return len(clauses) > 1 or not _ASKS.search(plain)
+    return Form(len(clauses) > 1, not all(map(_ASKS.search, clauses)))

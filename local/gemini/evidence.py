@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 
 from local.gemini.answer_type import AnswerType
 from local.gemini.claims import ANOTHER_WORD, Claim
+from local.gemini.clauses import Form
 from local.rag.index import Index
 from local.rag.terms import terms
 
@@ -18,9 +19,9 @@ IN_THE_BLOCK = 0.8
 #: What the words of a question that articles know may weigh in all; of one that is told at length less. Rare
 #: words weigh 5 each: who says much says much that the passage that answers need not have.
 MOST = 14.0
-MOST_IF_TOLD = 9.0
+MOST_OF_SEVERAL = 9.0
 #: What a word that no article has counts in a question that is told at length: half of them are background.
-UNKNOWN_IF_TOLD = 0.5
+UNKNOWN_IF_IT_TELLS = 0.5
 #: Of so many telling words or more, the everyday ones next to them tell nothing.
 ENOUGH_WORDS = 3
 
@@ -40,12 +41,11 @@ class Evidence:
         claims: Iterable[Claim],
         index: Index,
         kind: AnswerType | None = None,
-        *,
-        told: bool = False,
+        form: Form = Form(),  # noqa: B008
     ) -> None:
         self._index = index
         self.kind = kind
-        self._told = told
+        self._form = form
         distinct = tuple(dict.fromkeys(claims))
         telling = tuple(claim for claim in distinct if not claim.everyday)
         self.claims = telling if len(telling) >= ENOUGH_WORDS else distinct
@@ -54,7 +54,7 @@ class Evidence:
     def telling(self) -> "Evidence":
         """The same without everyday words, where there are others."""
         telling = [claim for claim in self.claims if not claim.everyday]
-        return Evidence(telling or self.claims, self._index, self.kind, told=self._told)
+        return Evidence(telling or self.claims, self._index, self.kind, self._form)
 
     def shares(self, units: Sequence[str], around: str) -> list[float]:
         """Which part of the question (0 to 1) each sentence of a block bears on; `around` are its heading and
@@ -73,19 +73,19 @@ class Evidence:
         return held / self._due if self.claims else 1.0
 
     def _weight(self, claim: Claim) -> float:
-        return claim.weight * (UNKNOWN_IF_TOLD if self._told and not claim.known else 1.0)
+        return claim.weight * (UNKNOWN_IF_IT_TELLS if self._form.tells and not claim.known else 1.0)
 
     @cached_property
     def _due(self) -> float:
         """What a sentence with all of the question holds."""
         known = sum(claim.weight for claim in self.claims if claim.known)
         unknown = sum(self._weight(claim) for claim in self.claims if not claim.known)
-        return min(known, MOST_IF_TOLD if self._told else MOST) + unknown
+        return min(known, MOST_OF_SEVERAL if self._form.several or self._form.tells else MOST) + unknown
 
     def _lacks_a_name(self, found: Sequence[float]) -> bool:
         """Whether a name is asked about that no article has, or none of the names is there."""
         names = [(claim, held) for claim, held in zip(self.claims, found, strict=True) if claim.name]
-        if self._told:  # a name may be background too
+        if self._form.tells:  # a name may be background too
             names = [(claim, held) for claim, held in names if claim.known]
         unheard_of = any(not claim.known for claim, _ in names)
         return unheard_of or (bool(names) and not any(held for _, held in names))

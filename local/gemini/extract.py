@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from local.gemini.answer_type import ASKS_HOW, asked_for, without_counter
 from local.gemini.choice import NEARLY_AS_GOOD, Candidate, chosen_of
 from local.gemini.claims import claims_of, names_in
-from local.gemini.clauses import is_told
+from local.gemini.clauses import form_of
 from local.gemini.evidence import Evidence
 from local.gemini.passages import Block, blocks_of
 from local.gemini.prompt import Ask, Source
@@ -89,10 +89,14 @@ def _asks_how(ask: Ask) -> bool:
 def _evidence(ask: Ask, index: Index) -> Evidence:
     """What the question itself says, or where it says nothing, what it leaves unsaid."""
     known = [word.surface for source in ask.sources or [] for word in words(f"{source.title}\n{source.text}")]
+    kind = asked_for(ask.question)
     asked = list(words(without_counter(ask.question)))
     asked = asked or [word for word, _ in Topic(index, ask.history).salient(ask.question)]
-    claims = claims_of(asked, index, known, names_in(ask.question))
-    return Evidence(claims, index, asked_for(ask.question), told=is_told(ask.question))
+    claims = list(claims_of(asked, index, known, names_in(ask.question)))
+    if ask.history and kind is None and all(claim.everyday for claim in claims):
+        salient = (word for word, _ in Topic(index, ask.history).salient(ask.question))
+        claims += claims_of(salient, index, known)
+    return Evidence(claims, index, kind, form_of(ask.question))
 
 
 def _wanted(ask: Ask, index: Index) -> dict[str, float]:
