@@ -72,9 +72,7 @@ def claims_of(
     written = frozenset(known)
     parts = [part for word in asked for part in _parts(word)]
     telling = [
-        part
-        for part in parts
-        if not _NUMBER.fullmatch(part.surface) and part.terms[0] not in _stems(_ASIDES)
+        part for part in parts if not _NUMBER.fullmatch(part.surface) and part.terms[0] not in _stems(_ASIDES)
     ]
     for part in [part for part in telling if part.names] or telling:
         claim = replace(_claim(part, index, written), name=part.surface in names and not is_aside(part))

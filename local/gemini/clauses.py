@@ -1,4 +1,4 @@
-"""Whether a question is asked in one clause, or told at length as people do in a chat."""
+"""Whether a question is asked in one clause, or told at length, as people do in a chat."""
 
 import re
 import unicodedata
@@ -24,17 +24,19 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True)
 class Form:
-    """Whether a question has several clauses, and whether one of them does not ask but says what is the matter.
+    """How a question is told: whether a clause of it does not ask but says what is the matter, and whether it has
+    such a one or several clauses ("I fly at noon, and StarKey wants a code. Is that right?")."""
 
-    Much of that is background: "I fly at noon, and StarKey wants a code. Is that right?"
-    """
-
-    several: bool = False
     tells: bool = False
+    at_length: bool = False
+
+
+ONE_QUESTION = Form()
 
 
 def form_of(question: str) -> Form:
     """The form of a question."""
     plain = unicodedata.normalize("NFKC", question).replace("’", "'")
     clauses = [clause for clause in _END.split(plain) if clause.strip()]
-    return Form(len(clauses) > 1, not all(map(_ASKS.search, clauses)))
+    tells = not all(map(_ASKS.search, clauses))
+    return Form(tells, at_length=tells or len(clauses) > 1)

@@ -10,19 +10,19 @@ from functools import cached_property, lru_cache
 
 from local.gemini.answer_type import AnswerType
 from local.gemini.claims import ANOTHER_WORD, Claim
-from local.gemini.clauses import Form
+from local.gemini.clauses import ONE_QUESTION, Form
 from local.rag.index import Index
 from local.rag.terms import terms
 
 #: What a word counts that is not in the sentence itself but in its block, in the heading or in the title.
 IN_THE_BLOCK = 0.8
-#: What the words of a question that articles know may weigh in all; of one that is told at length less. Rare
-#: words weigh 5 each: who says much says much that the passage that answers need not have.
+#: What the words of a question that articles know count in all, at most, and in one that is told at length (a
+#: word that few passages have weighs 5): who says much says much that the answer need not have.
 MOST = 14.0
-MOST_OF_SEVERAL = 9.0
-#: What a word that no article has counts in a question that is told at length: half of them are background.
+MOST_AT_LENGTH = 9.0
+#: What a word that no article has counts where some of the words are background.
 UNKNOWN_IF_IT_TELLS = 0.5
-#: Of so many telling words or more, the everyday ones next to them tell nothing.
+#: Next to so many telling words, everyday ones tell nothing.
 ENOUGH_WORDS = 3
 
 _KANJI_AND_KANA = re.compile(r"([一-鿿])[ぁ-ん]")
@@ -41,7 +41,7 @@ class Evidence:
         claims: Iterable[Claim],
         index: Index,
         kind: AnswerType | None = None,
-        form: Form = Form(),  # noqa: B008
+        form: Form = ONE_QUESTION,
     ) -> None:
         self._index = index
         self.kind = kind
@@ -80,7 +80,7 @@ class Evidence:
         """What a sentence with all of the question holds."""
         known = sum(claim.weight for claim in self.claims if claim.known)
         unknown = sum(self._weight(claim) for claim in self.claims if not claim.known)
-        return min(known, MOST_OF_SEVERAL if self._form.several or self._form.tells else MOST) + unknown
+        return min(known, MOST_AT_LENGTH if self._form.at_length else MOST) + unknown
 
     def _lacks_a_name(self, found: Sequence[float]) -> bool:
         """Whether a name is asked about that no article has, or none of the names is there."""

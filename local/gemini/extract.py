@@ -173,7 +173,7 @@ def _cut_down(block: Block, wanted: dict[str, float], shares: list[float]) -> Bl
 
 
 def _worth(text: str, wanted: dict[str, float]) -> float:
-    return sum(wanted.get(term, 0.0) for term in set(terms(text)))
+    return sum(wanted.get(term, 0.0) for term in dict.fromkeys(terms(text)))  # in order, so that it repeats
 
 
 def _plain(text: str) -> str:
