@@ -4,6 +4,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from local.gemini.asides import is_aside
+from local.rag.terms import words
+
 _ASKING_WORD = (
     r"(?:who|whom|whose|what|what's|when|where|where's|which|why|how|how's|can|could|may|might|must|should|shall"
     r"|will|would|do|does|did|is|are|was|were|has|have|any|am)"
@@ -24,8 +27,8 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True)
 class Form:
-    """How a question is told: whether a clause of it does not ask but says what is the matter, and whether it has
-    such a one or several clauses ("I fly at noon, and StarKey wants a code. Is that right?")."""
+    """How a question is told: whether a clause of it does not ask but says what is the matter, and whether it
+    has such a one or several clauses ("I fly at noon, and StarKey wants a code. Is that right?")."""
 
     tells: bool = False
     at_length: bool = False
@@ -37,6 +40,10 @@ ONE_QUESTION = Form()
 def form_of(question: str) -> Form:
     """The form of a question."""
     plain = unicodedata.normalize("NFKC", question).replace("’", "'")
-    clauses = [clause for clause in _END.split(plain) if clause.strip()]
+    clauses = [clause for clause in _END.split(plain) if _ASKS.search(clause) or _says_something(clause)]
     tells = not all(map(_ASKS.search, clauses))
     return Form(tells, at_length=tells or len(clauses) > 1)
+
+
+def _says_something(clause: str) -> bool:
+    return not all(is_aside(word) for word in words(clause))

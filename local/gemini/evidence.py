@@ -16,10 +16,10 @@ from local.rag.terms import terms
 
 #: What a word counts that is not in the sentence itself but in its block, in the heading or in the title.
 IN_THE_BLOCK = 0.8
-#: What the words of a question that articles know count in all, at most, and in one that is told at length (a
-#: word that few passages have weighs 5): who says much says much that the answer need not have.
-MOST = 14.0
-MOST_AT_LENGTH = 9.0
+#: What the words of a question that articles know count in all, at most, and in one that is told at length: who
+#: says much says much that the answer need not have. As a multiple of the highest idf.
+MOST = 2.7
+MOST_AT_LENGTH = 1.7
 #: What a word that no article has counts where some of the words are background.
 UNKNOWN_IF_IT_TELLS = 0.5
 #: Next to so many telling words, everyday ones tell nothing.
@@ -80,7 +80,8 @@ class Evidence:
         """What a sentence with all of the question holds."""
         known = sum(claim.weight for claim in self.claims if claim.known)
         unknown = sum(self._weight(claim) for claim in self.claims if not claim.known)
-        return min(known, MOST_AT_LENGTH if self._form.at_length else MOST) + unknown
+        most = (MOST_AT_LENGTH if self._form.at_length else MOST) * self._index.highest_idf
+        return min(known, most) + unknown
 
     def _lacks_a_name(self, found: Sequence[float]) -> bool:
         """Whether a name is asked about that no article has, or none of the names is there."""
