@@ -1,4 +1,4 @@
-"""The local model's answers to questions as people write them in a chat: with greetings, feelings and background."""
+"""The local model's answers to questions as people write them in a chat, with greetings and background."""
 
 import os
 import subprocess
@@ -25,7 +25,10 @@ ARTICLES = [
         "Offices",
         "A visitor signs in at the reception on Monday. The reception desk opens the door of the garage.",
     ),
-    ("Rooms", "The meeting room Sirius has seats for 20 people.\n\nA room can be booked for 4 hours on the tablet."),
+    (
+        "Rooms",
+        "The meeting room Sirius has seats for 20 people.\n\nA room can be booked for 4 hours on the tablet.",
+    ),
     ("Cards", "A corporate card is ordered in the portal and arrives within 15 days."),
     ("ノートPC", "壊れたノートPCは3日以内に修理します。代替機を貸し出します。"),
     ("電子契約", "招待の期限が切れた場合は、内線4357に連絡してください。"),
@@ -53,20 +56,20 @@ def asked(question: str, *said: str) -> Answer:
             "Hi all, sorry to bother you, my laptop is broken and I'm really worried. Any idea?",
             "within 3 days",
         ),
-        ("Honestly no clue anymore, is a broken laptop repaired somehow?", "within 3 days"),
+        ("Is a card honestly, seriously, obviously, luckily, hopefully ordered?", "in the portal"),
+        ("Do you find, take, hold, turn, put, use or make a broken laptop for repair?", "within 3 days"),
         ("お疲れ様です。今朝ノートPCが壊れてしまって困っています。どうすればいいですか？", "3日以内"),
         # what happened, in words that no article has
         ("It slipped off the sofa and is broken now. Can a laptop be repaired?", "within 3 days"),
         ("My daughter flew to Denver, and my laptop is broken. Is it repaired?", "within 3 days"),
         # much of what articles have, but not this one
         (
-            "A visitor at the garage door in the reception saw it: my laptop is broken and gets no repair. Why?",
+            "A visitor at the garage door of the reception saw it: my laptop is broken, no repair. Why?",
             "within 3 days",
         ),
-        # a verb behind a compound
-        ("招待が期限切れです", "内線4357"),
         # an ordinal and a day of the week are no names
         ("Does a visitor sign in on Tuesday the 12th?", "at the reception"),
+        ("Is the laptop repaired on Monday?", "within 3 days"),
         ("How many people fit in Sirius?", "20 people"),
     ],
 )
@@ -82,7 +85,7 @@ def test_what_is_said_around_a_question_need_not_be_in_an_article(question: str,
         "What is the monthly limit of the piano card?",
         "お疲れ様です。受付のピアノはどこですか？",
         "受付に窓はありますか",
-        "How heavy is the memory?",
+        "How heavy is the memory of a repaired broken laptop?",
         "How many people repaired a laptop?",
     ],
 )

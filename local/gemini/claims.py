@@ -48,8 +48,7 @@ _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|am|pm)?", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z]+[0-9]{2,}")
 _KANJI = "一-鿿々"
 _VERB = re.compile(rf"([{_KANJI}])[ぁ-ん]{{0,2}}")
-_COMPOUND = re.compile(rf"(?:[{_KANJI}]{{2}}){{2,}}|(?:[{_KANJI}]{{2}})+[{_KANJI}][ぁ-ん]{{1,2}}")
-_VERB_AT_THE_END = re.compile(rf"[{_KANJI}][ぁ-ん]{{1,2}}$")
+_COMPOUND = re.compile(rf"(?:[{_KANJI}]{{2}}){{2,}}")
 
 
 @dataclass(frozen=True)
@@ -91,15 +90,10 @@ def names_in(question: str) -> frozenset[str]:
 
 
 def _parts(word: Word) -> list[Word]:
-    """利用料金 claims 利用 and 料金: a compound of kanji has mostly two in each of its parts.
-
-    A verb may stand behind them: 期限切れ claims 期限 and 切れ.
-    """
+    """利用料金 claims 利用 and 料金: a compound of kanji has mostly two in each of its parts."""
     if not _COMPOUND.fullmatch(word.surface):
         return [word]
-    verb = _VERB_AT_THE_END.search(word.surface)
-    end = verb.start() if verb else len(word.surface)
-    halves = [word.surface[i : i + 2] for i in range(0, end, 2)] + ([verb[0]] if verb else [])
+    halves = (word.surface[i : i + 2] for i in range(0, len(word.surface), 2))
     return [Word(half, (half,), word.names) for half in halves]
 
 
@@ -117,8 +111,6 @@ def _claim(word: Word, index: Index, written: frozenset[str]) -> Claim:
     if _CODE.fullmatch(word.surface):
         weight *= CODE
     everyday = everyday or word.terms[0] in _stems(_OF_THE_KIND)
-    if verb and len(word.surface) > 1 and not found and not _others(word):
-        everyday, weight = True, min(weight, EVERYDAY * index.highest_idf)
     if not found and (right := meant(word.surface, written)):
         return Claim(word.terms, (tuple(terms(right)) or own,), weight, everyday=everyday)
     ways = (own, *_others(word))

@@ -16,8 +16,8 @@ from local.rag.terms import terms
 
 #: What a word counts that is not in the sentence itself but in its block, in the heading or in the title.
 IN_THE_BLOCK = 0.8
-#: What the words of a question that articles know count in all, at most, and in one that is told at length: who
-#: says much says much that the answer need not have. As a multiple of the highest idf.
+#: What the words of a question that articles know count in all, at most, and in one that is told at length:
+#: who says much says much that the answer need not have. As a multiple of the highest idf.
 MOST = 2.7
 MOST_AT_LENGTH = 1.7
 #: What a word that no article has counts where some of the words are background.
