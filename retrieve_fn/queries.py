@@ -28,8 +28,6 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
         raise Permanent("envelope_incomplete", "no search_query")
     if stands_alone(envelope):
         return (sentence,)
-    if fusion:
-        return tuple(dict.fromkeys((sentence, by_rule(envelope))))
     if kind == "lexical" and sentence != envelope.question.text:
-        return (with_keywords_of(envelope, sentence),)
-    return (sentence,)
+        sentence = with_keywords_of(envelope, sentence)
+    return tuple(dict.fromkeys((sentence, by_rule(envelope)))) if fusion else (sentence,)

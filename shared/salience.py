@@ -20,8 +20,9 @@ WEIGHT_OF_AN_ANSWER = 0.5
 ON_BOTH_SIDES = 1.5
 #: What a name counts: a word in capitals, or with a capital inside a text.
 A_NAME = 1.6
-#: At most so many words are salient: more outweigh the question.
-MOST_WORDS = 2
+#: A question and the words it leaves unsaid are so many together: the more it says itself, the fewer it needs,
+#: and the more they would outweigh it.
+ENOUGH_WORDS = 5
 
 
 class Lexicon(Protocol):
@@ -62,15 +63,19 @@ class Salience:
         self._answered |= self._add(answer, list(self._lexicon.words(answer)), WEIGHT_OF_AN_ANSWER)
 
     def unsaid(self, question: str) -> list[tuple[Word, float]]:
-        """The words that a question leaves unsaid, best first, each with its share (0 to 1) of the best."""
-        said = {term for word in self._lexicon.words(question) for term in word.terms}
+        """The words that a question leaves unsaid, best first, each with its share (0 to 1) of the best.
+
+        They fill the question up to five words, and are at least one, as far as there are any.
+        """
+        asked = {word.terms for word in self._lexicon.words(question)}
+        said = {term for terms in asked for term in terms}
         scored = sorted(((self._score(word), word) for word in self._words.values()), key=_best_first)
         found = list[tuple[Word, float]]()
         for score, word in scored:
             if score > 0 and said.isdisjoint(word.terms):
                 found.append((word, score / scored[0][0]))
                 said.update(word.terms)
-        return found[:MOST_WORDS]
+        return found[: max(1, ENOUGH_WORDS - len(asked))]
 
     def _add(self, text: str, said: list[Word], weight: float) -> set[str]:
         terms = {term for word in said for term in word.terms}

@@ -14,7 +14,8 @@ SPECIFIC = 0.55
 ENOUGH_SPECIFIC_WORDS = 4
 #: The articles under discussion cover a question when they match it this well, next to the best of all.
 COVERED = 0.4
-
+#: Each sign of a new topic is wrong too often alone.
+ENOUGH_SIGNS = 2
 #: The articles under discussion speak of a word when this share of what is found for it is in them.
 FEW = 0.25
 
@@ -52,15 +53,15 @@ class Topic:
             return True
         # Only of articles is it asked how well they cover the question.
         hits = self._index.search(question, len(self._index.chunks) if self._index.in_articles else 3)
-        if not hits:
-            return len(asked) > 1
         here = self._articles()
-        if self._names_another(asked, [hit.chunk.title for hit in hits[:3]], here.values()):
-            return True
-        if self._has_a_subject_of_its_own(question, here) or self._is_nearest_to_another(hits, here):
-            return True
-        # One word that is no article's name, such as the time in "at what time?", may be about anything.
-        return len({word.terms for word in asked}) > 1 and self._is_hardly_covered(hits, here)
+        signs = (
+            self._names_another(asked, [hit.chunk.title for hit in hits[:3]], here.values()),
+            self._has_a_subject_of_its_own(question, here),
+            self._is_nearest_to_another(hits, here),
+            # One word, such as the time in "at what time?", may be about anything.
+            len({word.terms for word in asked}) > 1 and self._is_hardly_covered(hits, here),
+        )
+        return sum(signs) >= ENOUGH_SIGNS
 
     @staticmethod
     def _is_nearest_to_another(hits: list[Hit], here: Container[str]) -> bool:
@@ -68,7 +69,7 @@ class Topic:
         return len(hits) >= 3 and len(nearest) == 1 and not any(uri in here for uri in nearest)
 
     def _is_hardly_covered(self, hits: list[Hit], here: dict[str, str]) -> bool:
-        if not self._index.in_articles:
+        if not self._index.in_articles or not hits:
             return False  # passages that stand alone cannot tell what is discussed around them
         best_here = max((1 - hit.distance for hit in hits if hit.chunk.uri in here), default=0.0)
         return best_here < COVERED * (1 - hits[0].distance)
