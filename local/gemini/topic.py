@@ -16,6 +16,9 @@ ENOUGH_SPECIFIC_WORDS = 4
 COVERED = 0.4
 #: Each sign of a new topic is wrong too often alone.
 ENOUGH_SIGNS = 2
+#: A question of so many words that one chunk matches this well has said all that is needed to find it.
+ENOUGH_WORDS = 3
+WELL_COVERED = 0.7
 #: The articles under discussion speak of a word when this share of what is found for it is in them.
 FEW = 0.25
 
@@ -26,6 +29,8 @@ _REFERS_BACK = re.compile(
     r"|それ|その|これ|この|あれ|あの|そこ|そちら|同じ|前述|上記|先ほど|さっき",
     re.IGNORECASE,
 )
+#: Xとは何ですか introduces X. English has no such sign: "What is an example?" asks about what came before.
+_INTRODUCES = re.compile(r"とは(?:何|なに|\s*[?？])")
 
 
 class Topic:
@@ -49,17 +54,20 @@ class Topic:
         asked = list(words(question))
         if not any(word.names for word in asked) or self._refers_back(question):
             return False
-        if sum(map(self._is_specific, asked)) >= ENOUGH_SPECIFIC_WORDS:
+        if sum(map(self._is_specific, asked)) >= ENOUGH_SPECIFIC_WORDS or _INTRODUCES.search(question):
             return True
-        # Only of articles is it asked how well they cover the question.
+        # Only of articles is it asked how well those under discussion cover the question.
         hits = self._index.search(question, len(self._index.chunks) if self._index.in_articles else 3)
+        different = len({word.terms for word in asked})
+        if different >= ENOUGH_WORDS and hits and 1 - hits[0].distance >= WELL_COVERED:
+            return True
         here = self._articles()
         signs = (
             self._names_another(asked, [hit.chunk.title for hit in hits[:3]], here.values()),
             self._has_a_subject_of_its_own(question, here),
             self._is_nearest_to_another(hits, here),
             # One word, such as the time in "at what time?", may be about anything.
-            len({word.terms for word in asked}) > 1 and self._is_hardly_covered(hits, here),
+            different > 1 and self._is_hardly_covered(hits, here),
         )
         return sum(signs) >= ENOUGH_SIGNS
 
