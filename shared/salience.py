@@ -85,7 +85,7 @@ class Salience:
             # A single kanji is what is left of a verb, such as 出 of 出せば.
             if word.names and len(word.surface) > 1 and not word.surface.isdecimal():
                 self._words.setdefault(word.terms, word)
-            if _is_name(word.surface, text):
+            if is_name(word.surface, text):
                 self._names.update(word.terms)
         return terms
 
@@ -115,7 +115,8 @@ def _best_first(scored: tuple[float, Word]) -> tuple[float, str]:
     return -score, word.surface
 
 
-def _is_name(surface: str, text: str) -> bool:
+def is_name(surface: str, text: str) -> bool:
+    """Whether a word of a text is written as a name: in capitals, or with a capital inside the text."""
     if len(surface) > 1 and surface.isupper():
         return True
     return surface[:1].isupper() and not text.lstrip().startswith(surface)

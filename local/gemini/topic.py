@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 from local.gemini.prompt import Turn
 from local.rag.index import Hit, Index
 from local.rag.terms import terms, words
-from shared.salience import Salience
+from shared.salience import Salience, is_name
 from shared.words import Word
 
 #: A word is specific when its idf has this share of the highest that any word of the articles can have.
@@ -14,19 +14,21 @@ SPECIFIC = 0.55
 ENOUGH_SPECIFIC_WORDS = 4
 #: The articles under discussion cover a question when they match it this well, next to the best of all.
 COVERED = 0.4
-#: Each sign of a new topic is wrong too often alone.
-ENOUGH_SIGNS = 2
 #: A question of so many words that one chunk matches this well has said all that is needed to find it.
 ENOUGH_WORDS = 3
 WELL_COVERED = 0.7
+#: So many of the best words tell which articles are under discussion.
+TOPIC_WORDS = 2
 #: The articles under discussion speak of a word when this share of what is found for it is in them.
 FEW = 0.25
 
-_SUBJECT = re.compile(r"([ァ-ヺー一-鿿A-Za-z]{2,})[がを]")
+#: What there is or what is needed (手当がありますか, 時間がかかりますか) is asked of the topic: it is no new subject.
+_SUBJECT = re.compile(r"([ァ-ヺー一-鿿A-Za-z]{2,})[がを](?!あ[りる]|い[りる]|かか|必要)")
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|him|her|same|above|previous|former|latter)\b"
     r"|^(?:and|or|but|what about|how about|on|for|with)\b"
-    r"|それ|その|これ|この|あれ|あの|そこ|そちら|同じ|前述|上記|先ほど|さっき",
+    r"|それ|その|これ|この|あれ|あの|そこ|そちら|同じ|前述|上記|先ほど|さっき"
+    r"|(?:とき|時|場合|[^の]で|から|に)は\s*[?？]?$",
     re.IGNORECASE,
 )
 #: Xとは何ですか introduces X. English has no such sign: "What is an example?" asks about what came before.
@@ -58,18 +60,20 @@ class Topic:
             return True
         # Only of articles is it asked how well those under discussion cover the question.
         hits = self._index.search(question, len(self._index.chunks) if self._index.in_articles else 3)
+        if not hits:
+            return any(is_name(word.surface, question) for word in asked)
         different = len({word.terms for word in asked})
-        if different >= ENOUGH_WORDS and hits and 1 - hits[0].distance >= WELL_COVERED:
+        if different >= ENOUGH_WORDS and 1 - hits[0].distance >= WELL_COVERED:
             return True
         here = self._articles()
-        signs = (
-            self._names_another(asked, [hit.chunk.title for hit in hits[:3]], here.values()),
-            self._has_a_subject_of_its_own(question, here),
-            self._is_nearest_to_another(hits, here),
-            # One word, such as the time in "at what time?", may be about anything.
-            different > 1 and self._is_hardly_covered(hits, here),
-        )
-        return sum(signs) >= ENOUGH_SIGNS
+        if hits[0].chunk.uri in here:
+            return False
+        if self._names_another(asked, [hit.chunk.title for hit in hits[:3]], here.values()):
+            return True
+        if self._has_a_subject_of_its_own(question, here) or self._is_nearest_to_another(hits, here):
+            return True
+        # One word that is no article's name, such as the time in "at what time?", may be about anything.
+        return different > 1 and self._is_hardly_covered(hits, here)
 
     @staticmethod
     def _is_nearest_to_another(hits: list[Hit], here: Container[str]) -> bool:
@@ -77,7 +81,7 @@ class Topic:
         return len(hits) >= 3 and len(nearest) == 1 and not any(uri in here for uri in nearest)
 
     def _is_hardly_covered(self, hits: list[Hit], here: dict[str, str]) -> bool:
-        if not self._index.in_articles or not hits:
+        if not self._index.in_articles:
             return False  # passages that stand alone cannot tell what is discussed around them
         best_here = max((1 - hit.distance for hit in hits if hit.chunk.uri in here), default=0.0)
         return best_here < COVERED * (1 - hits[0].distance)
@@ -88,7 +92,7 @@ class Topic:
 
     def _articles(self) -> dict[str, str]:
         """The titles of the articles under discussion, by their URI."""
-        unsaid = " ".join(word.surface for word, _ in self.salient(""))
+        unsaid = " ".join(word.surface for word, _ in self.salient("")[:TOPIC_WORDS])
         return {hit.chunk.uri: hit.chunk.title for hit in self._index.search(unsaid, 3)}
 
     def _has_a_subject_of_its_own(self, question: str, here: Container[str]) -> bool:
