@@ -23,6 +23,8 @@ A_NAME = 1.6
 #: A question and the words it leaves unsaid are so many together: the more it says itself, the fewer it needs,
 #: and the more they would outweigh it.
 ENOUGH_WORDS = 5
+#: A question without words of its own ("Can you explain?") is about the topic, which is in the two best words.
+WORDS_OF_THE_TOPIC = 2
 
 
 class Lexicon(Protocol):
@@ -65,7 +67,8 @@ class Salience:
     def unsaid(self, question: str) -> list[tuple[Word, float]]:
         """The words that a question leaves unsaid, best first, each with its share (0 to 1) of the best.
 
-        They fill the question up to five words, and are at least one, as far as there are any.
+        They fill the question up to five words, and are at least one, as far as there are any; the two best
+        for a question without words.
         """
         asked = {word.terms for word in self._lexicon.words(question)}
         said = {term for terms in asked for term in terms}
@@ -75,7 +78,7 @@ class Salience:
             if score > 0 and said.isdisjoint(word.terms):
                 found.append((word, score / scored[0][0]))
                 said.update(word.terms)
-        return found[: max(1, ENOUGH_WORDS - len(asked))]
+        return found[: max(1, ENOUGH_WORDS - len(asked)) if asked else WORDS_OF_THE_TOPIC]
 
     def _add(self, text: str, said: list[Word], weight: float) -> set[str]:
         terms = {term for word in said for term in word.terms}

@@ -17,8 +17,6 @@ COVERED = 0.4
 #: A question of so many words that one chunk matches this well has said all that is needed to find it.
 ENOUGH_WORDS = 3
 WELL_COVERED = 0.7
-#: So many of the best words tell which articles are under discussion.
-TOPIC_WORDS = 2
 #: The articles under discussion speak of a word when this share of what is found for it is in them.
 FEW = 0.25
 
@@ -92,8 +90,8 @@ class Topic:
 
     def _articles(self) -> dict[str, str]:
         """The titles of the articles under discussion, by their URI."""
-        unsaid = " ".join(word.surface for word, _ in self.salient("")[:TOPIC_WORDS])
-        return {hit.chunk.uri: hit.chunk.title for hit in self._index.search(unsaid, 3)}
+        unsaid = " ".join(word.surface for word, _ in self.salient(""))
+        return {hit.chunk.uri: hit.chunk.title for hit in self._index.search(unsaid, 2)}
 
     def _has_a_subject_of_its_own(self, question: str, here: Container[str]) -> bool:
         """メールが届かない: a Japanese clause whose subject or object is spoken of in other articles."""
@@ -117,4 +115,7 @@ class Topic:
     def _refers_back(self, question: str) -> bool:
         """A pronoun refers back to the conversation unless the question itself has said what it means."""
         match = _REFERS_BACK.search(question)
-        return match is not None and len(list(words(question[: match.start()]))) < 2
+        if match is None:
+            return False
+        before = list(words(question[: match.start()]))
+        return len(before) < 2 and not any(is_name(word.surface, question) for word in before)
