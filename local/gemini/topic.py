@@ -25,10 +25,11 @@ _SUBJECT = re.compile(r"([ァ-ヺー一-鿿A-Za-z]{2,})[がを](?!あ[りる]|�
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|him|her|same|above|previous|former|latter)\b"
     r"|^(?:and|or|but|what about|how about|on|for|with)\b"
-    r"|それ|その|これ|この|あれ|あの|そこ|そちら|同じ|前述|上記|先ほど|さっき"
-    r"|(?:とき|時|場合|[^の]で|から|に)は\s*[?？]?$",
+    r"|それ|その|これ|この|あれ|あの|そこ|そちら|同じ|前述|上記|先ほど|さっき",
     re.IGNORECASE,
 )
+#: 使えないときは？ leaves open what happens, which the conversation must say.
+_TRAILS_OFF = re.compile(r"(?:とき|時|場合|[^の]で)は\s*[?？]?$")
 #: Xとは何ですか introduces X. English has no such sign: "What is an example?" asks about what came before.
 _INTRODUCES = re.compile(r"とは(?:何|なに|\s*[?？])")
 
@@ -116,6 +117,6 @@ class Topic:
         """A pronoun refers back to the conversation unless the question itself has said what it means."""
         match = _REFERS_BACK.search(question)
         if match is None:
-            return False
+            return _TRAILS_OFF.search(question) is not None
         before = list(words(question[: match.start()]))
         return len(before) < 2 and not any(is_name(word.surface, question) for word in before)
