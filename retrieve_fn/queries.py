@@ -18,9 +18,9 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
     """The queries for a question, the most trusted first, each once.
 
     Without `fusion` it is one: the sentence of the rewrite, with keywords where words alone are compared. A
-    question that the rewrite left as it is stands alone, and one that it only added to has its keywords: these
-    get none, and so does one that is to be taken literally. With `fusion` the question with its keywords is a
-    second query, whatever the rewrite says: it mends what the first one misses.
+    question that the rewrite left as it is stands alone, and one that it only added to has its keywords
+    already: neither gets any, nor does one that is to be taken literally. With `fusion` the question with its
+    keywords is a second query, whatever the rewrite says: it mends what the first one misses.
     Raises Permanent for an envelope without a search query.
     """
     sentence = envelope.search_query

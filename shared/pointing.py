@@ -36,9 +36,7 @@ _POINTS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_ITEM = re.compile(
-    r"(?P<indent>[ \t]*)(?:(?:\d{1,2}[.)]|[-*•])[ \t]+|(?:\d{1,2}．|・)[ \t]*)(?P<text>\S.*)"
-)
+_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:(?:\d{1,2}[.)]|[-*•])[ \t]+|(?:\d{1,2}．|・)[ \t]*)(?P<text>\S.*)")
 #: Citations, and what Markdown writes around words.
 _NOT_SAID = re.compile(r"\s*\[\d+\]|[*_`]")
 

@@ -20,10 +20,10 @@ WEIGHT_OF_AN_ANSWER = 0.5
 ON_BOTH_SIDES = 1.5
 #: What a name counts: a word in capitals, or with a capital inside a text.
 A_NAME = 1.6
-#: A question and the words it leaves unsaid are so many together: the more it says itself, the fewer it needs,
-#: and the more they would outweigh it.
+#: A question and the words it leaves unsaid are so many together: the more it says itself, the fewer it
+#: needs.
 ENOUGH_WORDS = 5
-#: A question without words of its own ("Can you explain?") is about the topic, which is in the two best words.
+#: A question without words of its own ("Can you explain?") is about the topic: the best words alone name it.
 WORDS_OF_THE_TOPIC = 2
 
 

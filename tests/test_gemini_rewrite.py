@@ -189,7 +189,8 @@ def test_a_question_that_says_itself_what_it_is_about_stays_as_it_is(question: s
 
 
 @pytest.mark.parametrize(
-    "question", ["時間がかかりますか", "手当はありますか", "StarKeyが使えないときは？", "弁償しないといけませんか"]
+    "question",
+    ["時間がかかりますか", "手当はありますか", "StarKeyが使えないときは？", "弁償しないといけませんか"],
 )
 def test_what_is_asked_of_the_topic_is_no_new_topic(question: str, whole: Index) -> None:
     assert "VPN" in query(whole, question, *(VPN_JA if is_japanese(question) else VPN))

@@ -1,4 +1,4 @@
-"""Pointing at an item of a list: "the second one" is what the answer's second item says, or nothing is guessed."""
+"""Pointing at an item of a list: "the second one" is what the second item says; nothing is guessed."""
 
 import pytest
 

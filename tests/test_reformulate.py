@@ -172,7 +172,10 @@ def test_an_unusable_rewrite_gives_way_to_the_rule_and_the_reason_goes_with_it(
 
     done = reformulate(sent, saying(output, services), Deadline(5))
 
-    assert (done.search_query, done.rewrite_fault) == ("And with macOS on it? (VPN, Windows, configure, StarGate)", reason)
+    assert (done.search_query, done.rewrite_fault) == (
+        "And with macOS on it? (VPN, Windows, configure, StarGate)",
+        reason,
+    )
 
 
 def test_a_usable_rewrite_has_no_fault(services: Services) -> None:

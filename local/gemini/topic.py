@@ -20,7 +20,8 @@ WELL_COVERED = 0.7
 #: The articles under discussion speak of a word when this share of what is found for it is in them.
 FEW = 0.25
 
-#: What there is or what is needed (手当がありますか, 時間がかかりますか) is asked of the topic: it is no new subject.
+#: What there is or what is needed (手当がありますか, 時間がかかりますか) is asked of the topic, and is no subject
+#: of its own.
 _SUBJECT = re.compile(r"([ァ-ヺー一-鿿A-Za-z]{2,})[がを](?!あ[りる]|い[りる]|かか|必要)")
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|him|her|same|above|previous|former|latter)\b"
@@ -64,6 +65,10 @@ class Topic:
         different = len({word.terms for word in asked})
         if different >= ENOUGH_WORDS and 1 - hits[0].distance >= WELL_COVERED:
             return True
+        return self._is_of_another_topic(question, asked, hits)
+
+    def _is_of_another_topic(self, question: str, asked: list[Word], hits: list[Hit]) -> bool:
+        """Whether a question is about other articles than those under discussion; `hits` are what it finds."""
         here = self._articles()
         if hits[0].chunk.uri in here:
             return False
@@ -72,7 +77,7 @@ class Topic:
         if self._has_a_subject_of_its_own(question, here) or self._is_nearest_to_another(hits, here):
             return True
         # One word that is no article's name, such as the time in "at what time?", may be about anything.
-        return different > 1 and self._is_hardly_covered(hits, here)
+        return len({word.terms for word in asked}) > 1 and self._is_hardly_covered(hits, here)
 
     @staticmethod
     def _is_nearest_to_another(hits: list[Hit], here: Container[str]) -> bool:
