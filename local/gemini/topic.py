@@ -20,8 +20,7 @@ WELL_COVERED = 0.7
 #: The articles under discussion speak of a word when this share of what is found for it is in them.
 FEW = 0.25
 
-#: What there is or what is needed (手当がありますか, 時間がかかりますか) is asked of the topic, and is no subject
-#: of its own.
+#: What there is or what is needed (手当がありますか, 時間がかかりますか) is asked of the topic.
 _SUBJECT = re.compile(r"([ァ-ヺー一-鿿A-Za-z]{2,})[がを](?!あ[りる]|い[りる]|かか|必要)")
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|him|her|same|above|previous|former|latter)\b"
@@ -68,7 +67,7 @@ class Topic:
         return self._is_of_another_topic(question, asked, hits)
 
     def _is_of_another_topic(self, question: str, asked: list[Word], hits: list[Hit]) -> bool:
-        """Whether a question is about other articles than those under discussion; `hits` are what it finds."""
+        """Whether it is about other articles than those under discussion; `hits` are what it finds."""
         here = self._articles()
         if hits[0].chunk.uri in here:
             return False
