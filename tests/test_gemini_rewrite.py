@@ -194,3 +194,14 @@ def test_a_question_that_says_itself_what_it_is_about_stays_as_it_is(question: s
 )
 def test_what_is_asked_of_the_topic_is_no_new_topic(question: str, whole: Index) -> None:
     assert "VPN" in query(whole, question, *(VPN_JA if is_japanese(question) else VPN))
+
+
+def test_what_the_article_under_discussion_answers_best_is_no_new_topic(whole: Index) -> None:
+    leave = ("育児休業中、アカウントはどうなりますか", "アカウントは停止されますが、削除はされません。")
+    assert "アカウント" in query(whole, "ノートPCは返さないといけませんか", *leave)
+
+
+def test_what_one_passage_answers_as_it_is_asked_stays_as_it_is(whole: Index) -> None:
+    toner = ("Who replaces the toner?", "Toner is replaced by General Affairs. [1]")
+    question = "How many colour pages may I print a month?"
+    assert query(whole, question, *toner) == question
