@@ -58,7 +58,9 @@ class Evidence:
     def _lacks_a_name(self, found: Sequence[float]) -> bool:
         """Whether a name is asked about that no article has, or none of the names is there."""
         names = [(claim, held) for claim, held in zip(self.claims, found, strict=True) if claim.name]
-        unheard_of = any(not any(map(self._index.knows, chain(*claim.ways))) for claim, _ in names)
+        unheard_of = any(
+            not held and not any(map(self._index.knows, chain(*claim.ways))) for claim, held in names
+        )
         return unheard_of or (bool(names) and not any(held for _, held in names))
 
     def by_another_name(self) -> dict[str, float]:
