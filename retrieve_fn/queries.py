@@ -17,10 +17,10 @@ SearchKind = Literal["dense", "hybrid", "lexical"]
 def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str, ...]:
     """The queries for a question, the most trusted first, each once.
 
-    Without `fusion` it is one: the sentence of the rewrite, with keywords where words alone are compared.
-    A question that the rewrite left as it is stands alone: it gets none, and so does one that is to be taken
-    literally. With `fusion` the question with its keywords is a second query, whatever the rewrite says: it
-    mends what the first one misses.
+    Without `fusion` it is one: the sentence of the rewrite, with keywords where words alone are compared. A
+    question that the rewrite left as it is stands alone, and one that it only added to has its keywords
+    already: neither gets any, nor does one that is to be taken literally. With `fusion` the question with its
+    keywords is a second query, whatever the rewrite says: it mends what the first one misses.
     Raises Permanent for an envelope without a search query.
     """
     sentence = envelope.search_query
@@ -28,8 +28,7 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
         raise Permanent("envelope_incomplete", "no search_query")
     if stands_alone(envelope):
         return (sentence,)
-    if fusion:
-        return tuple(dict.fromkeys((sentence, by_rule(envelope))))
-    if kind == "lexical" and sentence != envelope.question.text:
-        return (with_keywords_of(envelope, sentence),)
-    return (sentence,)
+    question = " ".join(envelope.question.text.split())
+    if kind == "lexical" and not sentence.startswith(question):
+        sentence = with_keywords_of(envelope, sentence)
+    return tuple(dict.fromkeys((sentence, by_rule(envelope)))) if fusion else (sentence,)

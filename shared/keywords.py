@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from shared.envelope import Envelope
 from shared.language import of_text
+from shared.pointing import pointed_out
 from shared.salience import Salience, with_unsaid
 from shared.words import Word, words
 
@@ -23,18 +24,24 @@ class _Plain:
 
 def by_rule(envelope: Envelope) -> str:
     """The question with its keywords: what is searched for without a model's rewrite."""
-    return with_keywords_of(envelope, envelope.question.text)
+    return with_keywords_of(envelope, _asked(envelope))
 
 
 def with_keywords_of(envelope: Envelope, sentence: str) -> str:
     """The sentence and, in brackets, those keywords of the question that it does not hold."""
     question = envelope.question
     history = ((turn.role, turn.text) for turn in envelope.history)
-    unsaid = keywords(question.text, history)
+    unsaid = keywords(_asked(envelope), history)
     said = {term for word in words(sentence) for term in word.terms}
     new = [word for word in unsaid if said.isdisjoint(word.terms)]
     japanese = of_text(question.text, question.language) == "ja"
     return with_unsaid(" ".join(sentence.split()), new, japanese=japanese)
+
+
+def _asked(envelope: Envelope) -> str:
+    """The question; where it points at an item of an answer's list, with that item."""
+    answers = (turn.text for turn in envelope.history if turn.role == "assistant")
+    return pointed_out(envelope.question.text, answers)
 
 
 def keywords(question: str, history: Iterable[Said]) -> list[Word]:

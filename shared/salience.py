@@ -20,8 +20,11 @@ WEIGHT_OF_AN_ANSWER = 0.5
 ON_BOTH_SIDES = 1.5
 #: What a name counts: a word in capitals, or with a capital inside a text.
 A_NAME = 1.6
-#: At most so many words are salient: more outweigh the question.
-MOST_WORDS = 2
+#: A question and the words it leaves unsaid are so many together: the more it says itself, the fewer it
+#: needs.
+ENOUGH_WORDS = 5
+#: A question without words of its own ("Can you explain?") is about the topic: the best words alone name it.
+WORDS_OF_THE_TOPIC = 2
 
 
 class Lexicon(Protocol):
@@ -62,15 +65,20 @@ class Salience:
         self._answered |= self._add(answer, list(self._lexicon.words(answer)), WEIGHT_OF_AN_ANSWER)
 
     def unsaid(self, question: str) -> list[tuple[Word, float]]:
-        """The words that a question leaves unsaid, best first, each with its share (0 to 1) of the best."""
-        said = {term for word in self._lexicon.words(question) for term in word.terms}
+        """The words that a question leaves unsaid, best first, each with its share (0 to 1) of the best.
+
+        They fill the question up to five words, and are at least one, as far as there are any; the two best
+        for a question without words.
+        """
+        asked = {word.terms for word in self._lexicon.words(question)}
+        said = {term for terms in asked for term in terms}
         scored = sorted(((self._score(word), word) for word in self._words.values()), key=_best_first)
         found = list[tuple[Word, float]]()
         for score, word in scored:
             if score > 0 and said.isdisjoint(word.terms):
                 found.append((word, score / scored[0][0]))
                 said.update(word.terms)
-        return found[:MOST_WORDS]
+        return found[: max(1, ENOUGH_WORDS - len(asked)) if asked else WORDS_OF_THE_TOPIC]
 
     def _add(self, text: str, said: list[Word], weight: float) -> set[str]:
         terms = {term for word in said for term in word.terms}
@@ -80,7 +88,7 @@ class Salience:
             # A single kanji is what is left of a verb, such as 出 of 出せば.
             if word.names and len(word.surface) > 1 and not word.surface.isdecimal():
                 self._words.setdefault(word.terms, word)
-            if _is_name(word.surface, text):
+            if is_name(word.surface, text):
                 self._names.update(word.terms)
         return terms
 
@@ -110,7 +118,8 @@ def _best_first(scored: tuple[float, Word]) -> tuple[float, str]:
     return -score, word.surface
 
 
-def _is_name(surface: str, text: str) -> bool:
+def is_name(surface: str, text: str) -> bool:
+    """Whether a word of a text is written as a name: in capitals, or with a capital inside the text."""
     if len(surface) > 1 and surface.isupper():
         return True
     return surface[:1].isupper() and not text.lstrip().startswith(surface)

@@ -32,7 +32,7 @@ PASSAGES = (
     Passage("door", "Doors", "On a Mac, doors open with the Mac app.", "Doors"),
     Passage("food", "Canteen", "The canteen is open from noon. A Mac cheese is served daily.", "Canteen"),
 )
-HISTORY = (("user", "How do I configure the VPN?"), ("assistant", "Configure the VPN in the catalogue. [1]"))
+HISTORY = (("user", "How do I configure the VPN?"), ("assistant", "You need the VPN client. [1]"))
 NAMES = ("gemini-3.5-flash-lite", "gemini-3.5-flash")
 
 

@@ -86,6 +86,16 @@ def test_without_sources_a_query_of_one_line_comes_back(client: genai.Client) ->
     assert text == "Can you explain in more detail? (configure, VPN)"
 
 
+def test_the_second_one_is_what_the_answer_lists_second(client: genai.Client) -> None:
+    history = [
+        {"role": "user", "text": "How do I configure the VPN?"},
+        {"role": "assistant", "text": "1. Open the catalogue. [1]\n2. Choose the network OFFICE. [1]"},
+    ]
+    contents = prompt(question="And the second one?", history=history)
+    text = client.models.generate_content(model="gemini-3.5-flash-lite", contents=contents).text
+    assert (text or "").startswith("And Choose the network OFFICE?")
+
+
 def test_a_json_schema_serves_as_well(client: genai.Client, index: Index) -> None:
     config = types.GenerateContentConfig(
         response_mime_type="application/json", response_json_schema=RagAnswer.model_json_schema()

@@ -47,7 +47,6 @@ import sys
 from functions_framework import create_app
 create_app("main", sys.argv[1])
 import shared
-from tests.loopback import http
 print(shared.__file__)
 """
 

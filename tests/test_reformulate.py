@@ -29,7 +29,7 @@ VPN = (
     turn("assistant", "Install the StarGate client for the VPN and sign in [1]."),
 )
 #: What the rule makes of "And on a Mac?" after these turns.
-BY_RULE = "And on a Mac? (VPN, Windows)"
+BY_RULE = "And on a Mac? (VPN, Windows, configure, StarGate)"
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,10 @@ def test_an_unusable_rewrite_gives_way_to_the_rule_and_the_reason_goes_with_it(
 
     done = reformulate(sent, saying(output, services), Deadline(5))
 
-    assert (done.search_query, done.rewrite_fault) == ("And with macOS on it? (VPN, Windows)", reason)
+    assert (done.search_query, done.rewrite_fault) == (
+        "And with macOS on it? (VPN, Windows, configure, StarGate)",
+        reason,
+    )
 
 
 def test_a_usable_rewrite_has_no_fault(services: Services) -> None:
@@ -229,12 +232,18 @@ def test_yes_is_no_small_talk_after_a_question(services: Services, asks: str) ->
 @pytest.mark.parametrize(
     "text, query",
     [
-        ("How long does\nit last?", "How long does it last? (VPN, Windows)"),
-        ("最長で何時間？", "最長で何時間？（VPN Windows）"),
+        ("How long does\nit last?", "How long does it last? (VPN, Windows, configure)"),
+        ("最長で何時間？", "最長で何時間？（VPN Windows configure）"),
     ],
 )
 def test_the_rule_keeps_the_question_on_one_line(text: str, query: str) -> None:
     assert by_rule(asking(text, history=VPN[:1])) == query
+
+
+def test_the_rule_searches_for_the_item_of_a_list_that_is_pointed_at() -> None:
+    history = (VPN[0], turn("assistant", "1. Install StarGate. [1]\n2. Accept the certificate. [1]"))
+
+    assert by_rule(asking("And the second one?", history=history)).startswith("And Accept the certificate?")
 
 
 def test_the_query_is_shown_in_the_card(services: Services, small_cloud: SmallCloud, chat: Chat) -> None:

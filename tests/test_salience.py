@@ -87,6 +87,14 @@ def test_numbers_and_single_characters_are_never_salient() -> None:
     assert unsaid(heard("出せば 12345 x")) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [("", 2), ("one", 2), ("toner", 4), ("toner tray", 3), ("toner tray lid fan", 1), ("a b c d e f g h", 1)],
+)
+def test_the_more_a_question_says_itself_the_fewer_words_it_gets(question: str, number: int) -> None:
+    assert len(unsaid(heard("printer badge scanner cable paper ink"), question)) == number
+
+
 def test_words_of_equal_weight_have_one_order() -> None:
     assert unsaid(heard("beta alpha")) == unsaid(heard("alpha beta")) == ["alpha", "beta"]
 

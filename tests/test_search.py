@@ -22,7 +22,8 @@ VPN = (
     turn("assistant", "Install StarGate for the VPN."),
 )
 REWRITE = "How do I configure it on a Mac?"
-BY_RULE = "And on a Mac? (VPN, Windows)"
+BY_RULE = "And on a Mac? (VPN, Windows, configure, StarGate)"
+WITH_KEYWORDS = f"{REWRITE} (VPN, Windows, StarGate)"
 CORPUS = Corpus("projects/p/locations/l/ragCorpora/1", 6, None, None, {})
 
 
@@ -35,10 +36,10 @@ def follow_up(rewrite: str | None = REWRITE, text: str = "And on a Mac?", **fiel
     [
         ("dense", False, (REWRITE,)),
         ("hybrid", False, (REWRITE,)),
-        ("lexical", False, (f"{REWRITE} (VPN, Windows)",)),
+        ("lexical", False, (WITH_KEYWORDS,)),
         ("dense", True, (REWRITE, BY_RULE)),
         ("hybrid", True, (REWRITE, BY_RULE)),
-        ("lexical", True, (REWRITE, BY_RULE)),
+        ("lexical", True, (WITH_KEYWORDS, BY_RULE)),
     ],
 )
 def test_keywords_are_for_engines_that_compare_words(
@@ -67,10 +68,14 @@ def test_a_question_that_the_rewrite_left_as_it_is_gets_no_keywords() -> None:
     assert queries(follow_up(text, text), "lexical", fusion=False) == (text,)
 
 
+def test_a_rewrite_that_only_adds_to_the_question_gets_no_keywords_twice() -> None:
+    assert queries(follow_up("And on a Mac? (VPN)"), "lexical", fusion=False) == ("And on a Mac? (VPN)",)
+
+
 def test_keywords_that_the_rewrite_holds_are_not_said_twice() -> None:
     rewrite = "How do I configure the VPN on a Mac?"
 
-    assert queries(follow_up(rewrite), "lexical", fusion=False) == (f"{rewrite} (Windows)",)
+    assert queries(follow_up(rewrite), "lexical", fusion=False) == (f"{rewrite} (Windows, StarGate)",)
 
 
 def test_fusion_prefers_what_several_rankings_hold_and_keeps_ties_in_order() -> None:

@@ -88,7 +88,7 @@ class Evidence:
         names = [(claim, held) for claim, held in zip(self.claims, found, strict=True) if claim.name]
         if self._form.tells:  # a name may be background too
             names = [(claim, held) for claim, held in names if claim.known]
-        unheard_of = any(not claim.known for claim, _ in names)
+        unheard_of = any(not held and not claim.known for claim, held in names)
         return unheard_of or (bool(names) and not any(held for _, held in names))
 
     def by_another_name(self) -> dict[str, float]:

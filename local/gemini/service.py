@@ -15,6 +15,7 @@ from local.gemini.rewrite import rewritten
 from local.gemini.wire import Refusal, Request, check_caller, check_deadline, read_request
 from local.http_gate import gated, google_error
 from local.rag.index import Index
+from shared.pointing import pointed_out
 
 HONEST = (
     "This is threadwise's local model. It rewrites follow-up questions by rule and answers by quoting the "
@@ -80,6 +81,8 @@ class Gemini:
             )
         if ask is None:
             return HONEST
+        said = [turn.text for turn in ask.history if turn.role == "assistant"]
+        ask = ask.model_copy(update={"question": pointed_out(ask.question, said)})
         if not answers:
             return rewritten(ask, self._index)
         return self._answer(ask, as_json=config.response_mime_type == "application/json")

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 from local.gemini.prompt import Turn
 from local.rag.index import Hit, Index
 from local.rag.terms import terms, words
-from shared.salience import Salience
+from shared.salience import Salience, is_name
 from shared.words import Word
 
 #: A word is specific when its idf has this share of the highest that any word of the articles can have.
@@ -14,17 +14,24 @@ SPECIFIC = 0.55
 ENOUGH_SPECIFIC_WORDS = 4
 #: The articles under discussion cover a question when they match it this well, next to the best of all.
 COVERED = 0.4
-
+#: A question of so many words that one chunk matches this well has said all that is needed to find it.
+ENOUGH_WORDS = 3
+WELL_COVERED = 0.7
 #: The articles under discussion speak of a word when this share of what is found for it is in them.
 FEW = 0.25
 
-_SUBJECT = re.compile(r"([ァ-ヺー一-鿿A-Za-z]{2,})[がを]")
+#: What there is or what is needed (手当がありますか, 時間がかかりますか) is asked of the topic.
+_SUBJECT = re.compile(r"([ァ-ヺー一-鿿A-Za-z]{2,})[がを](?!あ[りる]|い[りる]|かか|必要)")
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|him|her|same|above|previous|former|latter)\b"
     r"|^(?:and|or|but|what about|how about|on|for|with)\b"
     r"|それ|その|これ|この|あれ|あの|そこ|そちら|同じ|前述|上記|先ほど|さっき",
     re.IGNORECASE,
 )
+#: 使えないときは？ leaves open what happens, which the conversation must say.
+_TRAILS_OFF = re.compile(r"(?:とき|時|場合|[^の]で)は\s*[?？]?$")
+#: Xとは何ですか introduces X. English has no such sign: "What is an example?" asks about what came before.
+_INTRODUCES = re.compile(r"とは(?:何|なに|\s*[?？])")
 
 
 class Topic:
@@ -48,13 +55,22 @@ class Topic:
         asked = list(words(question))
         if not any(word.names for word in asked) or self._refers_back(question):
             return False
-        if sum(map(self._is_specific, asked)) >= ENOUGH_SPECIFIC_WORDS:
+        if sum(map(self._is_specific, asked)) >= ENOUGH_SPECIFIC_WORDS or _INTRODUCES.search(question):
             return True
-        # Only of articles is it asked how well they cover the question.
+        # Only of articles is it asked how well those under discussion cover the question.
         hits = self._index.search(question, len(self._index.chunks) if self._index.in_articles else 3)
         if not hits:
-            return len(asked) > 1
+            return any(is_name(word.surface, question) for word in asked)
+        different = len({word.terms for word in asked})
+        if different >= ENOUGH_WORDS and 1 - hits[0].distance >= WELL_COVERED:
+            return True
+        return self._is_of_another_topic(question, asked, hits)
+
+    def _is_of_another_topic(self, question: str, asked: list[Word], hits: list[Hit]) -> bool:
+        """Whether it is about other articles than those under discussion; `hits` are what it finds."""
         here = self._articles()
+        if hits[0].chunk.uri in here:
+            return False
         if self._names_another(asked, [hit.chunk.title for hit in hits[:3]], here.values()):
             return True
         if self._has_a_subject_of_its_own(question, here) or self._is_nearest_to_another(hits, here):
@@ -80,7 +96,7 @@ class Topic:
     def _articles(self) -> dict[str, str]:
         """The titles of the articles under discussion, by their URI."""
         unsaid = " ".join(word.surface for word, _ in self.salient(""))
-        return {hit.chunk.uri: hit.chunk.title for hit in self._index.search(unsaid, 3)}
+        return {hit.chunk.uri: hit.chunk.title for hit in self._index.search(unsaid, 2)}
 
     def _has_a_subject_of_its_own(self, question: str, here: Container[str]) -> bool:
         """メールが届かない: a Japanese clause whose subject or object is spoken of in other articles."""
@@ -104,4 +120,7 @@ class Topic:
     def _refers_back(self, question: str) -> bool:
         """A pronoun refers back to the conversation unless the question itself has said what it means."""
         match = _REFERS_BACK.search(question)
-        return match is not None and len(list(words(question[: match.start()]))) < 2
+        if match is None:
+            return _TRAILS_OFF.search(question) is not None
+        before = list(words(question[: match.start()]))
+        return len(before) < 2 and not any(is_name(word.surface, question) for word in before)
