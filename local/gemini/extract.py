@@ -19,7 +19,7 @@ from local.rag.terms import is_japanese, terms, words
 
 #: What part of the question a sentence of a block must bear on for the block to be quoted (`evidence.py`).
 #: Where none does, what was found is about something else, and "not in the knowledge base" is honest.
-LEAST_EVIDENCE = 0.65
+LEAST_EVIDENCE = 0.67
 #: What a word of the conversation counts next to a word of the question.
 FROM_THE_TOPIC = 0.5
 #: What a word counts that only the heading or the title has, and a block in the other language.
