@@ -19,8 +19,8 @@ Utterance = tuple[Literal["user", "assistant"], str]
 
 #: Title and section come before the first question of people's rewrites.
 HEADING = 2
-#: What the groups of held-out questions begin with.
-HELD_OUT = "set: held-out"
+#: What the groups of questions begin with that are counted apart.
+APART = "set: "
 
 _STATUS: dict[str, Status] = {
     "ANSWERABLE": "answered",
@@ -43,8 +43,8 @@ class Passage:
 @dataclass(frozen=True)
 class Task:
     """One turn of a conversation. `published` is a model's rewrite that came with the data, `gold` the ids of
-    the passages that answer the question, `gold_rewrite` how a person would have asked it alone. What is
-    `held_out` has groups of its own, so that the figures of what rules were tuned on stay apart."""
+    the passages that answer the question, `gold_rewrite` how a person would have asked it alone. A set
+    `apart` has groups of its own and counts in no other."""
 
     id: str
     kind: str
@@ -54,7 +54,7 @@ class Task:
     status: Status | None = None
     published: str | None = None
     gold_rewrite: str | None = None
-    held_out: bool = False
+    apart: str | None = None
 
     @property
     def language(self) -> Language:
@@ -66,7 +66,7 @@ class Task:
         """What the task is counted under."""
         turn = "later turns" if self.history else "first turns"
         groups = ("all", turn, f"language: {self.language}", f"kind: {self.kind}")
-        return tuple(f"{HELD_OUT}, {group}" for group in groups) if self.held_out else groups
+        return tuple(f"{APART}{self.apart}, {group}" for group in groups) if self.apart else groups
 
 
 @dataclass(frozen=True)

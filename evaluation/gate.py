@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.data import HELD_OUT
+from evaluation.data import APART
 
 #: How far a figure may fall. The same code gives the same figures; this is for another platform's rounding.
 TOLERANCE = 0.002
@@ -12,9 +12,9 @@ _LESS_IS_BETTER = ("answerable refused", "asks back needlessly")
 
 
 def figures(report: dict[str, Any]) -> dict[str, float]:
-    """The figures that are watched, by name. Held-out ones are not: a gate is something to tune for."""
+    """The figures that are watched, by name. Sets apart are not: a gate is something to tune for."""
     found = dict(_retrieval(report)) | dict(_answers(report))
-    return {name: value for name, value in found.items() if HELD_OUT not in name}
+    return {name: value for name, value in found.items() if APART not in name}
 
 
 def fallen(now: dict[str, float], recorded: dict[str, float]) -> list[str]:

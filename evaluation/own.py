@@ -3,7 +3,8 @@
 A turn is an inline table: `q` the question, `kind`, and either `file` and `quote` (words of the passage that
 answers it; the quote is also what the assistant is taken to have said) or `status` without them. `rewrite` is
 how a person would ask it alone; without it the question stands alone already. A question that two places
-answer has a list of `[file, quote]` pairs as `also`. Files `heldout-*` are for checking, not tuning.
+answer has a list of `[file, quote]` pairs as `also`. Files `chat-*` and `heldout-*` are
+counted apart; the latter are for checking, not tuning.
 """
 
 import tomllib
@@ -16,6 +17,8 @@ from local.rag.chunks import BUCKET, Chunk, articles_of_folder, chunks_of
 HERE = Path(__file__).resolve().parent / "conversations"
 KNOWLEDGE = HERE.parent.parent / "knowledge"
 NAME = "own"
+#: Sets that are counted apart, by how the names of their files begin.
+APART = {"chat": "chat", "heldout": "held-out"}
 KINDS = (
     "first", "stand-alone", "follow-up", "ellipsis", "shift", "unanswerable", "underspecified", "chit-chat",
     "misspelt", "mixed", "near-topic", "other-words",
@@ -34,12 +37,12 @@ def read_own(conversations: Path = HERE, knowledge: Path = KNOWLEDGE) -> DataSet
     tasks = list[Task]()
     for path in sorted(conversations.glob("*.toml")):
         for conversation in tomllib.loads(path.read_text(encoding="utf-8"))["conversation"]:
-            tasks += _tasks(conversation, chunks, held_out=path.name.startswith("heldout-"))
+            tasks += _tasks(conversation, chunks, apart=APART.get(path.name.partition("-")[0]))
     passages = (Passage(_id(number), c.title, c.text, c.uri) for number, c in enumerate(chunks))
     return DataSet(NAME, tuple(tasks), tuple(passages))
 
 
-def _tasks(conversation: dict[str, Any], chunks: list[Chunk], *, held_out: bool) -> list[Task]:
+def _tasks(conversation: dict[str, Any], chunks: list[Chunk], *, apart: str | None) -> list[Task]:
     history = list[Utterance]()
     tasks = list[Task]()
     for number, turn in enumerate(conversation["turns"], start=1):
@@ -56,7 +59,7 @@ def _tasks(conversation: dict[str, Any], chunks: list[Chunk], *, held_out: bool)
             gold=frozenset(_holding(file, quote, chunks, where) for file, quote in quoted),
             status=status,
             gold_rewrite=turn.get("rewrite", turn["q"]),
-            held_out=held_out,
+            apart=apart,
         )
         tasks.append(task)
         said = turn["quote"] if quoted else _SAID[status][task.language == "ja"]

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evaluation.data import HELD_OUT
+from evaluation.data import APART
 
 METRICS = ("recall@5", "nDCG@5", "MRR@10")
-#: The groups that are shown in full; the others in one line each.
-IN_FULL = ("all", "later turns", f"{HELD_OUT}, all", f"{HELD_OUT}, later turns")
+#: The groups that are shown in full, here and in the sets apart; the others in one line each.
+IN_FULL = ("all", "later turns")
 IN_SHORT = ("last turn", "rewrite", "salience", "fallback", "fusion", "gold")
 
 OF_ANSWERS = (
@@ -53,8 +53,10 @@ def write_between(path: Path, name: str, text: str) -> None:
 def _in_full(report: dict[str, Any]) -> Iterator[str]:
     yield f"| questions | searched with | {' | '.join(METRICS)} | nDCG@5 over the last turn (95 %) |"
     yield f"|---|---|{'---|' * len(METRICS)}---|"
-    for group in IN_FULL:
-        found = report["retrieval"].get(group, {"ways": {}})
+    groups = report["retrieval"]
+    apart = sorted(name for name in groups if name.startswith(APART) and name.split(", ")[-1] in IN_FULL)
+    for group in (*(name for name in IN_FULL if name in groups), *apart):
+        found = groups[group]
         for way, figures in found["ways"].items():
             cells = " | ".join(f"{figures[metric]:.3f}" for metric in METRICS)
             yield f"| {group} ({found['questions']}) | {way} | {cells} | {_interval(figures)} |"

@@ -65,7 +65,7 @@ def evaluate(
         "tasks": len(data.tasks),
         "model": {"served": model.served, "rewrites": model.rewrites, "answers": model.answers},
         "retrieval": {group: _retrieval(chosen) for group, chosen in _grouped(rows).items()},
-        "rewrites": _rewrites([row for row in rows if not row.task.held_out]),
+        "rewrites": _rewrites([row for row in rows if not row.task.apart]),
     }
     if judgements:
         report["answers"] = answers.summary(judgements)

@@ -204,7 +204,7 @@ def test_groups_are_by_kind_language_and_turn(engine: Engine, local: Model) -> N
 
 
 def test_held_out_questions_are_counted_apart_and_not_watched(engine: Engine, local: Model) -> None:
-    tuned, aside = task(), task(id="h", kind="shift", held_out=True)
+    tuned, aside = task(), task(id="h", kind="shift", apart="held-out")
 
     both, alone = report(engine, local, tuned, aside), report(engine, local, tuned)
 
@@ -305,9 +305,10 @@ def test_our_own_set_is_of_both_languages_and_every_kind() -> None:
     assert {t.kind for t in tasks} == set(KINDS)
     assert len(conversations) == len([t for t in tasks if t.id.endswith("#1")])
     assert min(Counter(t.language for t in tasks).values()) >= 80
-    assert (
-        {t.id for t in tasks if t.held_out} == {t.id for t in tasks if t.id.startswith("heldout-")} != set()
-    )
+    assert {(t.apart, t.id.split("-")[0]) for t in tasks if t.apart} == {
+        ("chat", "chat"),
+        ("held-out", "heldout"),
+    }
 
 
 def test_a_quote_that_is_in_no_passage_is_refused(tmp_path: Path) -> None:
