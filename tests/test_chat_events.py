@@ -243,6 +243,7 @@ def test_the_page_learns_that_the_bot_is_not_responding(
 
 def test_an_empty_answer_posts_nothing(setting: Setting) -> None:
     message = setting.ask("How?")
+    until(setting.all_heard)
     setting.bot.answers = [JSONResponse({"text": "pong"})]
     setting.ask("ping", thread=message["thread"]["name"])
     until(lambda: len(setting.messages()) == 3)
