@@ -42,10 +42,11 @@ class Bot:
             notes.clear()
 
     async def hear(self, request: Request) -> Response:
-        self.events.append(await request.json())
+        event = await request.json()
+        answer = self.answers.pop(0) if self.answers else EMPTY
         self.headers.append(request.headers)
         self.times.append(time.monotonic())
-        answer = self.answers.pop(0) if self.answers else EMPTY
+        self.events.append(event)
         if answer is None:
             await asyncio.sleep(1.5)
         return answer or EMPTY
