@@ -52,8 +52,10 @@ def extracted(ask: Ask, index: Index) -> Answer:
 
     Somebody who only asks for more ("in more detail?") gets what the earlier answers have not said yet.
     """
-    evidence = _evidence(ask, index)
-    wanted = evidence.by_another_name() | _wanted(ask, index)
+    topic = Topic(index, ask.history)
+    evidence = _evidence(ask, index, topic)
+    wanted = evidence.by_another_name() | _wanted(ask, index, topic)
+    asks_how = _asks_how(ask)
     candidates = _candidates(ask, wanted, evidence, told="")
     best = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.position))
     if ask_back := question_back(ask, evidence, [(c.source, c.block) for c in best]):
@@ -65,9 +67,9 @@ def extracted(ask: Ask, index: Index) -> Answer:
         told = "".join(_plain(turn.text) for turn in ask.history if turn.role == "assistant")
         more = _candidates(ask, wanted, evidence, told)
         candidates = [candidate for candidate in more if candidate.score] or candidates
-    chosen = chosen_of(candidates, asks_how=_asks_how(ask))
+    chosen = chosen_of(candidates, asks_how=asks_how)
     parts = [quoted(candidate.block, candidate.source.number) for candidate in chosen]
-    others = other_steps(ask, chosen, candidates) if _asks_how(ask) else None
+    others = other_steps(ask, chosen, candidates) if asks_how else None
     if others:
         parts.append(others.text)
     cited = {candidate.source.number for candidate in chosen}.union(others.sources if others else ())
@@ -86,24 +88,22 @@ def _asks_how(ask: Ask) -> bool:
     return False
 
 
-def _evidence(ask: Ask, index: Index) -> Evidence:
+def _evidence(ask: Ask, index: Index, topic: Topic) -> Evidence:
     """What the question itself says, or where it says nothing, what it leaves unsaid."""
     known = [word.surface for source in ask.sources or [] for word in words(f"{source.title}\n{source.text}")]
     kind = asked_for(ask.question)
     asked = list(words(without_counter(ask.question)))
-    asked = asked or [word for word, _ in Topic(index, ask.history).salient(ask.question)]
+    asked = asked or [word for word, _ in topic.salient(ask.question)]
     claims = list(claims_of(asked, index, known, names_in(ask.question)))
     if ask.history and kind is None and all(claim.everyday for claim in claims):
-        salient = (word for word, _ in Topic(index, ask.history).salient(ask.question))
-        claims += claims_of(salient, index, known)
+        claims += claims_of((word for word, _ in topic.salient(ask.question)), index, known)
     return Evidence(claims, index, kind, form_of(ask.question))
 
 
-def _wanted(ask: Ask, index: Index) -> dict[str, float]:
+def _wanted(ask: Ask, index: Index, topic: Topic) -> dict[str, float]:
     """What to look for: each term's weight, from the question and what it leaves unsaid."""
     asked = list(words(ask.question))
     wanted = index.asked_for([word for word in asked if word.names] or asked)
-    topic = Topic(index, ask.history)
     if not topic.stands_alone(ask.question):
         for word, share in topic.salient(ask.question):
             for term, idf in index.asked_for([word]).items():
@@ -117,6 +117,7 @@ def _candidates(ask: Ask, wanted: dict[str, float], evidence: Evidence, told: st
     Code answers nothing by itself: it goes with the words before it.
     """
     candidates = list[Candidate]()
+    asks_how = _asks_how(ask)
     for source in ask.sources or []:
         for whole in blocks_of(source.text):
             new = _untold(whole, told)
@@ -129,7 +130,7 @@ def _candidates(ask: Ask, wanted: dict[str, float], evidence: Evidence, told: st
             said = _worth(text, wanted)
             score = said + IN_THE_HEADING * (_worth(around, wanted) - said)
             score *= 1 + ABOUT_JUST_THIS * _part_asked_for(block.heading, wanted)
-            if block.kind == "steps" and _asks_how(ask):
+            if block.kind == "steps" and asks_how:
                 score *= STEPS_FOR_HOW
             if is_japanese(text) != (ask.language == "ja"):
                 score *= OTHER_LANGUAGE
