@@ -3,10 +3,19 @@
 from collections.abc import Iterator
 from typing import Any
 
+from google.cloud.firestore import FieldFilter
+
+from shared.envelope import Envelope, Question
+from shared.feedback import COLLECTION as FEEDBACK
+from shared.texts import text
+from tests.factories import context
 from tests.golden_events import golden, with_message
-from tests.ingest_side import anew
+from tests.ingest_side import Ingest, anew
 
 Json = dict[str, Any]
+
+FOUND = (context(text="To configure the VPN, install the VPN client. Then configure the VPN profile."),)
+OTHER = (context(id="c9", title="VPN", uri="gs://kb/9", text="To configure the VPN, call the help desk."),)
 
 
 def buttons_of(part: Any) -> Iterator[Json]:
@@ -48,3 +57,21 @@ def click(shape: str, message: Json, person: str = "users/1001", **wanted: str) 
         event["chat"]["buttonClickedPayload"]["space"] = space
         event["commonEventObject"] |= {"parameters": parameters, "formInputs": {}}
     return event
+
+
+def sent_on(inbox: Any) -> Envelope:
+    """The one message that is on its way."""
+    [published] = inbox.messages()
+    assert inbox.is_empty()
+    return Envelope.from_bytes(published.data)
+
+
+def told(ingest: Ingest, event: Json, key: str) -> bool:
+    """Whether a click has led to this sentence."""
+    said = ingest.said(event)
+    return said is not None and said["text"] == text("ja", "notice", key)
+
+
+def rated(firestore: Any, asked: Question) -> list[Json]:
+    found = firestore.collection(FEEDBACK).where(filter=FieldFilter("question_id", "==", asked.id)).stream()
+    return [each.to_dict() for each in found]
