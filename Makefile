@@ -31,7 +31,7 @@ chaos: ## ask hundreds of questions while everything breaks, and check that none
 
 fuzz: ## the fuzz tests in their long form, tens of thousands of cases (FUZZ_CASES=1000)
 	@$(SETUP) test
-	@FUZZ_CASES=$(or $(FUZZ_CASES),1000) exec $(VENV_PYTHON) -m pytest tests/test_fuzz.py tests/test_fuzz_steps.py tests/test_fuzz_documents.py
+	@FUZZ_CASES=$(or $(FUZZ_CASES),1000) exec $(VENV_PYTHON) -m pytest tests/pipeline/test_fuzz*.py
 
 eval: ## measure rewriting, search and answers offline, and write docs/quality.md (ARGS="--data FOLDER")
 	@$(SETUP) run

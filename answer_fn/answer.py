@@ -7,20 +7,20 @@ from answer_fn.compose import Clarification, Composed, compose
 from answer_fn.deliver import deliver
 from answer_fn.prompts import RagAnswer, config, prompt
 from answer_fn.reply import final_of
-from shared import logs
-from shared.cases import Cases
-from shared.chat import Chat
-from shared.conversations import Conversations
-from shared.deadline import Deadline
-from shared.envelope import Envelope
-from shared.errors import Permanent, in_one_line
-from shared.failures import Failures
-from shared.final import APOLOGY
-from shared.firestore import Fields
-from shared.gemini import generate
-from shared.outbox import Outbox
-from shared.progress import Progress
-from shared.records import Records, Settled
+from shared.chat.message import Chat
+from shared.chat.progress import Progress
+from shared.memory.cases import Cases
+from shared.memory.conversations import Conversations
+from shared.memory.failures import Failures
+from shared.memory.firestore import Fields
+from shared.memory.records import Records, Settled
+from shared.messages.ending import APOLOGY
+from shared.messages.envelope import Envelope
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Permanent, in_one_line
+from shared.runtime.gemini import generate
+from shared.runtime.outbox import Outbox
 
 #: Seconds for one attempt of the model, and what must be left of the step for posting.
 TIMEOUT = 45.0

@@ -6,14 +6,14 @@ from typing import Any
 
 from answer_fn.compose import Source
 from answer_fn.sanitise import words
-from shared import buttons
-from shared.cards import LONGEST_QUERY, escaped, shortened
-from shared.chat_api import Card, Content, fits
-from shared.envelope import Question
-from shared.feedback import Verdict
-from shared.final import ANSWER, CLARIFICATION, COURTESY, FALLBACK, again_of
-from shared.firestore import Fields
-from shared.texts import text
+from shared.chat import buttons
+from shared.chat.api import Card, Content, fits
+from shared.chat.cards import LONGEST_QUERY, escaped, shortened
+from shared.language.texts import text
+from shared.memory.feedback import Verdict
+from shared.memory.firestore import Fields
+from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, again_of
+from shared.messages.envelope import Question
 
 CARD_ID = "answer"
 MOST_SOURCES = 6

@@ -11,8 +11,8 @@ from answer_fn.blocks import Block, parse
 from answer_fn.leak import tells_instructions
 from answer_fn.prompts import RagAnswer
 from answer_fn.sanitise import links_in
-from shared.envelope import Context
-from shared.unseen import visible
+from shared.language.unseen import visible
+from shared.messages.envelope import Context
 
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d{1,4}")

@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from answer_fn.reply import contents_of, is_late, pointer_of
-from shared import logs
-from shared.cases import Cases
-from shared.chat import Chat, Posted
-from shared.conversations import Conversations
-from shared.deadline import Deadline
-from shared.envelope import Question
-from shared.errors import Transient, in_one_line
-from shared.final import REMEMBERED, again_of
-from shared.firestore import Fields
-from shared.records import Records, Settled
+from shared.chat.message import Chat, Posted
+from shared.memory.cases import Cases
+from shared.memory.conversations import Conversations
+from shared.memory.firestore import Fields
+from shared.memory.records import Records, Settled
+from shared.messages.ending import REMEMBERED, again_of
+from shared.messages.envelope import Question
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Transient, in_one_line
 
 #: Seconds for saving the turn: nobody waits for it, so it may outlast an outage.
 WAIT_FOR_SAVING = 40.0

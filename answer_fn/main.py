@@ -7,8 +7,8 @@ from answer_fn import tell as telling
 from answer_fn.answer import answer
 from answer_fn.services import open_services
 from answer_fn.settings import Settings
-from shared.settings import read
-from shared.step import serve
+from shared.runtime.settings import read
+from shared.runtime.step import serve
 
 SETTINGS = read(Settings)
 STEP = serve("answer", "writing", SETTINGS, open_services, answer)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from answer_fn.blocks import Block
-from shared.chat_api import units
+from shared.chat.api import units
 
 #: UTF-16 units of one part. Chat was seen to refuse more than 4,096; its own figure is 32,000 bytes for the
 #: whole message (developers.google.com/workspace/chat/create-messages), which a part cannot reach: as it is

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from google.genai import types
 from pydantic import BaseModel, Field
 
-from shared.envelope import Envelope
-from shared.prompt import NOTICE, data_block, question_data
+from shared.language.prompt import NOTICE, data_block, question_data
+from shared.messages.envelope import Envelope
 
 SYSTEM = f"""\
 You are a helpful colleague who answers questions in a company's chat, only from the given sources.

@@ -8,13 +8,13 @@ from answer_fn.card import last_of, quote_of
 from answer_fn.compose import Clarification, Composed, Source
 from answer_fn.parts import parts_of
 from answer_fn.sanitise import words
-from shared.cards import shortened
-from shared.chat_api import Content
-from shared.envelope import Envelope, Question
-from shared.final import ANSWER, CLARIFICATION, COURTESY, FALLBACK, origin
-from shared.firestore import Fields
-from shared.small_talk import is_only_polite
-from shared.texts import text
+from shared.chat.api import Content
+from shared.chat.cards import shortened
+from shared.language.courtesies import is_only_polite
+from shared.language.texts import text
+from shared.memory.firestore import Fields
+from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, origin
+from shared.messages.envelope import Envelope, Question
 
 #: After this time the asker may not know any more which question an answer belongs to.
 LATE = timedelta(minutes=10)

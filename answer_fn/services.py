@@ -2,14 +2,14 @@
 
 from answer_fn.answer import Services
 from answer_fn.settings import Settings
-from shared import clients
-from shared.cases import Cases
-from shared.chat import open_chat
-from shared.conversations import Conversations
-from shared.failures import Failures
-from shared.outbox import Outbox
-from shared.progress import Progress
-from shared.records import Records
+from shared.chat.message import open_chat
+from shared.chat.progress import Progress
+from shared.memory.cases import Cases
+from shared.memory.conversations import Conversations
+from shared.memory.failures import Failures
+from shared.memory.records import Records
+from shared.runtime import clients
+from shared.runtime.outbox import Outbox
 
 
 def open_services(settings: Settings) -> Services:

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from shared.settings import CommonSettings, Hours, Languages, LoopbackEndpoint
-from shared.texts import languages
+from shared.language.texts import languages
+from shared.runtime.settings import CommonSettings, Hours, Languages, LoopbackEndpoint
 
 
 class Settings(CommonSettings):

@@ -7,26 +7,26 @@ from answer_fn.compose import Source
 from answer_fn.deliver import deliver, mark_case
 from answer_fn.reply import contents_of, noted, with_contact
 from answer_fn.settings import Settings
-from shared import clients, logs
-from shared.cases import Cases
-from shared.chat import Chat, open_chat
-from shared.cloudevent import is_whole
-from shared.conversations import Conversations
-from shared.dead_letters import DeadLetter, reference
-from shared.deadline import Deadline
-from shared.envelope import Context, Envelope, Language, Question
-from shared.errors import Permanent, classify, in_one_line
-from shared.failures import Failures
-from shared.final import APOLOGY, origin
-from shared.firestore import Fields
-from shared.once import Once
-from shared.records import Records
-from shared.texts import languages, text
+from shared.chat.message import Chat, open_chat
+from shared.language.texts import languages, text
+from shared.memory.cases import Cases
+from shared.memory.conversations import Conversations
+from shared.memory.failures import Failures
+from shared.memory.firestore import Fields
+from shared.memory.records import Records
+from shared.messages.dead_letter import DeadLetter, reference
+from shared.messages.ending import APOLOGY, origin
+from shared.messages.envelope import Context, Envelope, Language, Question
+from shared.runtime import clients, logs
+from shared.runtime.cloudevent import is_whole
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Permanent, classify, in_one_line
+from shared.runtime.once import Once
 
 STEP = "tell"
 #: Seconds for all of it; a push that is not answered in time comes again.
 SECONDS = 50.0
-#: Seconds for writing the apology: shorter than its lease (APOLOGY_LEASE in shared/records.py).
+#: Seconds for writing the apology: shorter than its lease (APOLOGY_LEASE in shared/memory/records.py).
 WAIT_FOR_APOLOGY = 9.0
 #: Seconds for reading why the step failed: the case is worth keeping without it.
 WAIT_FOR_FAILURE = 5.0

@@ -16,11 +16,11 @@ from typing import Annotated, Any
 
 import typer
 
-from local.cloud import Cloud
-from local.environment import isolate
-from local.faults import Faults
 from local.places import Places, free_port
-from local.stack import running
+from local.runner.cloud import Cloud
+from local.runner.environment import isolate
+from local.runner.stack import running
+from local.stand_ins.faults import Faults
 
 SPACE = "spaces/AAAAhelpdesk"
 QUESTIONS = ("How do I configure the VPN?", "How do I reset my password?", "What is MFA?", "How do I print?")

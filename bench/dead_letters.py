@@ -21,18 +21,18 @@ import typer
 from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 
-from local.cloud import Cloud
-from local.connect import connect_topics, topic_path
-from local.environment import isolate
-from local.faults import Faults
-from local.pipeline import BACKUP, DEAD_LETTERS
 from local.places import HOST, PROJECT, Places, free_port
-from shared.cloudevent import message
-from shared.dead_letters import TAKER
-from shared.deadline import Deadline
-from shared.envelope import Context, Envelope, Question
-from shared.errors import Transient
-from shared.failures import Failures
+from local.runner.cloud import Cloud
+from local.runner.connect import connect_topics, topic_path
+from local.runner.environment import isolate
+from local.runner.pipeline import BACKUP, DEAD_LETTERS
+from local.stand_ins.faults import Faults
+from shared.memory.failures import Failures
+from shared.messages.dead_letter import TAKER
+from shared.messages.envelope import Context, Envelope, Question
+from shared.runtime.cloudevent import message
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Transient
 
 SPACE = "spaces/AAAAhelpdesk"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -19,10 +19,10 @@ import typer
 
 from bench.poison import QUESTIONS
 from chaos.watch import Watch, place_of
-from local.environment import isolate
-from local.faults import Faults
 from local.places import Places, free_port
-from local.stack import running
+from local.runner.environment import isolate
+from local.runner.stack import running
+from local.stand_ins.faults import Faults
 
 SPACE = "spaces/AAAAhelpdesk"
 PEOPLE = ("users/1001", "users/1002")

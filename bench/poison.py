@@ -17,10 +17,10 @@ import httpx
 import typer
 
 from chaos.watch import Watch, is_final, place_of
-from local.environment import isolate
-from local.faults import Faults
 from local.places import Places, free_port
-from local.stack import running
+from local.runner.environment import isolate
+from local.runner.stack import running
+from local.stand_ins.faults import Faults
 
 SPACES = ("spaces/AAAAhelpdesk", "spaces/AAAAsalestyo")
 QUESTIONS = ("How do I configure the VPN?", "How do I reset my password?", "What is MFA?", "How do I print?")

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from local.emulators import missing
-from local.environment import isolate
+from local.runner.emulators import missing
+from local.runner.environment import isolate
 
 VIOLATED = 1
 

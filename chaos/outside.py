@@ -12,8 +12,8 @@ from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import SubscriberClient
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 
-from local.pipeline import BACKUP
 from local.places import HOST, PROJECT, Places
+from local.runner.pipeline import BACKUP
 
 Json = dict[str, Any]
 #: Dead letters pulled at once: gRPC takes 4 MiB, a message with its findings is some 10 KiB.

@@ -11,8 +11,8 @@ from google.cloud.firestore import Client
 from chaos.load import Asked
 from chaos.verdict import End, end_of
 from chaos.watch import Json, Watch, is_final
-from local.cloud import Cloud
 from local.places import PROJECT
+from local.runner.cloud import Cloud
 
 #: Seconds for everything under way to end once the faults are off: the longest step, and some backoff.
 SETTLING = 240.0

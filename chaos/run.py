@@ -22,10 +22,10 @@ from chaos.report import Figures
 from chaos.script import written
 from chaos.storm import BESIDE_EMULATORS, Storm, schedule
 from chaos.watch import Watch
-from local.emulators import both
-from local.faults import SERVICES, Faults
 from local.places import HOST, PROJECT, Places, free_port
-from local.stack import running
+from local.runner.emulators import both
+from local.runner.stack import running
+from local.stand_ins.faults import SERVICES, Faults
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from local.cloud import Cloud
-from local.faults import SERVICES, Faults
-from local.functions import Functions
-from local.pipeline import FUNCTIONS
+from local.runner.cloud import Cloud
+from local.runner.functions import Functions
+from local.runner.pipeline import FUNCTIONS
+from local.stand_ins.faults import SERVICES, Faults
 
 KILL, RESTART = "killed", "pubsub-restarted"
 #: Seconds from the beginning of one fault to that of the next, at least and at most.

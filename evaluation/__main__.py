@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import track
 
-from local.environment import isolate, own_key
+from local.runner.environment import isolate, own_key
 
 FELL = 1
 UNUSABLE = 2
@@ -58,7 +58,7 @@ def evaluate(
     from evaluation.report import tables, write_between
     from evaluation.run import evaluate as measure
     from evaluation.search import Engine
-    from shared.errors import Permanent, Transient
+    from shared.runtime.errors import Permanent, Transient
 
     if page and data:
         raise _unusable("--page writes the figures of our own conversations; leave out --data.")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from local.rag.terms import is_japanese
-from shared.envelope import Language
+from local.stand_ins.rag.terms import is_japanese
+from shared.messages.envelope import Language
 
 T = TypeVar("T")
 

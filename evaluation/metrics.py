@@ -1,6 +1,6 @@
 """Retrieval metrics as trec_eval defines them, for binary relevance, and paired bootstrap intervals.
 
-A ranking is a list of ids, best first, each once. `tests/test_evaluation_metrics.py` compares with trec_eval.
+A ranking is a list of ids, best first, each once. `tests/evaluation/test_metrics.py` compares with trec_eval.
 """
 
 import math

@@ -16,14 +16,14 @@ from answer_fn import prompts as answering
 from answer_fn.prompts import RagAnswer
 from evaluation.data import Task
 from evaluation.recording import NOT_RECORDED
-from local.faults import Faults
-from local.gemini.service import Gemini
-from local.rag.index import Hit, Index
+from local.stand_ins.faults import Faults
+from local.stand_ins.gemini.service import Gemini
+from local.stand_ins.rag.index import Hit, Index
 from reformulate_fn.rewrite import Query, Rewriter, query
-from shared.deadline import Deadline
-from shared.envelope import Context, Envelope, Question, Turn
-from shared.errors import Permanent
-from shared.gemini import generate
+from shared.messages.envelope import Context, Envelope, Question, Turn
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Permanent
+from shared.runtime.gemini import generate
 
 #: Seconds for one attempt and for all: an evaluation may wait longer than a person.
 TIMEOUT = 60.0

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from google.genai import types
 
-from shared.errors import Permanent
+from shared.runtime.errors import Permanent
 
 NOT_RECORDED = "not_recorded"
 

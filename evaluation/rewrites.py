@@ -12,11 +12,11 @@ from evaluation.data import DataSet, Task
 from evaluation.metrics import interval
 from evaluation.model import envelope
 from evaluation.run import Track
-from local.rag.terms import terms
+from local.stand_ins.rag.terms import terms
 from reformulate_fn.guard import fault
-from shared.envelope import Envelope
-from shared.keywords import keywords
-from shared.small_talk import stands_alone
+from shared.language.courtesies import stands_alone
+from shared.language.keywords import keywords
+from shared.messages.envelope import Envelope
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from evaluation.data import DataSet, Task
 from evaluation.metrics import ndcg, paired, recall, reciprocal_rank
 from evaluation.model import Model, context, envelope
 from evaluation.search import Engine
-from local.gemini.prompt import Ask, Turn
-from local.gemini.rewrite import rewritten
+from local.stand_ins.gemini.prompt import Ask, Turn
+from local.stand_ins.gemini.rewrite import rewritten
 from reformulate_fn.rewrite import Query
 from retrieve_fn.queries import queries
-from shared.keywords import by_rule
+from shared.language.keywords import by_rule
 
 METRICS: dict[str, Callable[[Sequence[str], frozenset[str]], float]] = {
     "recall@5": lambda ranking, gold: recall(ranking, gold, 5),

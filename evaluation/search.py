@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from evaluation.data import Passage
-from local.rag.chunks import Chunk
-from local.rag.index import Hit, Index
+from local.stand_ins.rag.chunks import Chunk
+from local.stand_ins.rag.index import Hit, Index
 from retrieve_fn.fusion import DEPTH, fused
 
 

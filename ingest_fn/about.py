@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from shared.chat_events import Clicked
-from shared.deadline import Deadline
-from shared.envelope import Question
-from shared.final import again_of, asked_in
-from shared.firestore import Fields
-from shared.forgotten import Forgotten
-from shared.records import Records
+from shared.chat.events import Clicked
+from shared.memory.firestore import Fields
+from shared.memory.forgotten import Forgotten
+from shared.memory.records import Records
+from shared.messages.ending import again_of, asked_in
+from shared.messages.envelope import Question
+from shared.runtime.deadline import Deadline
 
 
 class Services(Protocol):

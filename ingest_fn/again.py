@@ -15,18 +15,18 @@ from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice
 from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
-from shared import logs
-from shared.buttons import MOST_AGAIN
-from shared.cards import progress
-from shared.chat import Chat
-from shared.chat_events import Clicked
-from shared.chat_places import Place
-from shared.conversations import Conversations
-from shared.deadline import Deadline
-from shared.envelope import Envelope, Question, Turn
-from shared.errors import in_one_line
-from shared.final import ANSWER, again_of
-from shared.progress import Progress
+from shared.chat.buttons import MOST_AGAIN
+from shared.chat.cards import progress
+from shared.chat.events import Clicked
+from shared.chat.message import Chat
+from shared.chat.places import Place
+from shared.chat.progress import Progress
+from shared.memory.conversations import Conversations
+from shared.messages.ending import ANSWER, again_of
+from shared.messages.envelope import Envelope, Question, Turn
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import in_one_line
 
 #: Seconds for reading the history, and for showing that it was heard.
 WAIT_FOR_HISTORY = 4.0

@@ -24,7 +24,7 @@ from google.auth.exceptions import TransportError
 from google.auth.transport.requests import Request
 from google.oauth2 import id_token
 
-from shared.errors import Transient
+from shared.runtime.errors import Transient
 
 Caller = Literal["chat", "pubsub"]
 #: Who signs what Chat signs itself, and the identity that it has Google sign for, for a classic Chat app.

@@ -13,11 +13,12 @@ from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice, replace, say
 from ingest_fn.publish import button
-from shared import buttons, logs
-from shared.chat import Content
-from shared.chat_events import Clicked
-from shared.deadline import Deadline
-from shared.texts import text
+from shared.chat import buttons
+from shared.chat.events import Clicked
+from shared.chat.message import Content
+from shared.language.texts import text
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
 
 
 class Services(again.Services, rating.Services, Protocol):

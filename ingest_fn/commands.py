@@ -6,11 +6,11 @@ from ingest_fn.confirm import confirmation
 from ingest_fn.forget import Forgetting
 from ingest_fn.notices import notice, say
 from ingest_fn.settings import Settings
-from shared.chat import Chat, Content
-from shared.chat_events import Commanded
-from shared.chat_places import Place
-from shared.deadline import Deadline
-from shared.texts import text
+from shared.chat.events import Commanded
+from shared.chat.message import Chat, Content
+from shared.chat.places import Place
+from shared.language.texts import text
+from shared.runtime.deadline import Deadline
 
 #: What confirms that all is to be forgotten, after `/forget`.
 YES = {"yes", "はい"}

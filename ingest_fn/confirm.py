@@ -1,10 +1,10 @@
 """What is asked before a conversation is forgotten."""
 
 from ingest_fn.notices import addressed
-from shared import buttons
-from shared.chat import Card, Content
-from shared.chat_places import Place
-from shared.texts import text
+from shared.chat import buttons
+from shared.chat.message import Card, Content
+from shared.chat.places import Place
+from shared.language.texts import text
 
 #: The action of the button that confirms it.
 CONFIRMED = "forget"

@@ -12,22 +12,22 @@ from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from ingest_fn.publish import STEP
 from ingest_fn.settings import Settings
-from shared import clients, logs
-from shared.chat import open_chat
-from shared.chat_events import question_of
-from shared.chat_payloads import storable
-from shared.cloudevent import Message, is_whole
-from shared.conversations import Conversations
-from shared.dead_letters import unknown_id
-from shared.deadline import Deadline
-from shared.errors import Permanent, StepError, classify, in_one_line
-from shared.failures import Failures
-from shared.feedback import Feedback
-from shared.forgotten import Forgotten
-from shared.once import Once
-from shared.outbox import Outbox
-from shared.progress import Progress
-from shared.records import Records
+from shared.chat.events import question_of
+from shared.chat.message import open_chat
+from shared.chat.payloads import storable
+from shared.chat.progress import Progress
+from shared.memory.conversations import Conversations
+from shared.memory.failures import Failures
+from shared.memory.feedback import Feedback
+from shared.memory.forgotten import Forgotten
+from shared.memory.records import Records
+from shared.messages.dead_letter import unknown_id
+from shared.runtime import clients, logs
+from shared.runtime.cloudevent import Message, is_whole
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Permanent, StepError, classify, in_one_line
+from shared.runtime.once import Once
+from shared.runtime.outbox import Outbox
 
 Answer = tuple[dict[str, object], int]
 #: An empty object acknowledges an event without posting anything; to Pub/Sub the status alone counts.

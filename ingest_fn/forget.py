@@ -1,9 +1,9 @@
 """Forgetting: all that is kept for a conversation, or for a whole space, is deleted at once.
 
-First it is noted that it is forgotten (`shared/forgotten.py`), so that a turn or a dead letter that is under
-way just now does not come back; then everything is found and deleted: the conversation with its turns and
-pending questions, the questions' records, failure records, dead letters and feedback. What remains is a line
-of the audit, in the shape that `ops/audit.py` reads: who, when, where, and how many documents, but no text.
+First it is noted that it is forgotten (`shared/memory/forgotten.py`), so that a turn or a dead letter that is
+under way does not come back. Then everything is found and deleted: the conversation with its turns and
+pending questions, the questions' records, failure records, dead letters and feedback. What remains is a line of the
+audit, in the shape that `ops/audit.py` reads: who, when, where, and how many documents, but no text.
 """
 
 import hashlib
@@ -15,12 +15,13 @@ from typing import Any
 from google.cloud.firestore import FieldFilter
 
 from ingest_fn.openings import Openings
-from shared import cases, conversations, failures, feedback, logs, records
-from shared.chat_places import Place
-from shared.deadline import Deadline
-from shared.firestore import Fields, read
-from shared.forgotten import Forgotten
-from shared.retry import call
+from shared.chat.places import Place
+from shared.memory import cases, conversations, failures, feedback, records
+from shared.memory.firestore import Fields, read
+from shared.memory.forgotten import Forgotten
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.retry import call
 
 AUDIT = "audit"
 #: Seconds that one query or one commit may take.

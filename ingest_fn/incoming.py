@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ingest_fn.auth import Caller
-from shared.cloudevent import received_attributes
+from shared.runtime.cloudevent import received_attributes
 
 _TRACE = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 

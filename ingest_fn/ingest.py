@@ -15,10 +15,8 @@ from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from ingest_fn.publish import button, publish
 from ingest_fn.settings import Settings
-from shared import logs
-from shared.cards import progress
-from shared.chat import Chat
-from shared.chat_events import (
+from shared.chat.cards import progress
+from shared.chat.events import (
     Added,
     Asked,
     Clicked,
@@ -28,18 +26,20 @@ from shared.chat_events import (
     Removed,
     understand,
 )
-from shared.chat_places import Place
-from shared.conversations import Conversations
-from shared.deadline import Deadline
-from shared.envelope import Envelope, Question, Turn
-from shared.errors import Permanent, in_one_line
-from shared.failures import Failures
-from shared.feedback import Feedback
-from shared.forgotten import Forgotten
-from shared.outbox import Outbox
-from shared.progress import Progress
-from shared.records import Records
-from shared.turns import Noted
+from shared.chat.message import Chat
+from shared.chat.places import Place
+from shared.chat.progress import Progress
+from shared.memory.conversations import Conversations
+from shared.memory.failures import Failures
+from shared.memory.feedback import Feedback
+from shared.memory.forgotten import Forgotten
+from shared.memory.records import Records
+from shared.memory.turns import Noted
+from shared.messages.envelope import Envelope, Question, Turn
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Permanent, in_one_line
+from shared.runtime.outbox import Outbox
 
 #: Seconds that the progress card may hold up the question; a slow card comes when it comes.
 WAIT_FOR_CARD = 1.5

@@ -5,8 +5,8 @@ from flask import Request
 
 from ingest_fn.door import Answer, Door, open_services
 from ingest_fn.settings import Settings
-from shared import logs
-from shared.settings import read
+from shared.runtime import logs
+from shared.runtime.settings import read
 
 SETTINGS = read(Settings)
 logs.set_up(SETTINGS.google_cloud_project, content=SETTINGS.log_content)

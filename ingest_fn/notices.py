@@ -7,13 +7,13 @@ again, for a sentence. A notice has an id derived from its event, so an event th
 import hashlib
 from typing import Any, Protocol
 
-from shared import logs
-from shared.chat import Chat, Content
-from shared.chat_places import Place
-from shared.deadline import Deadline
-from shared.envelope import Question
-from shared.errors import in_one_line
-from shared.texts import text
+from shared.chat.message import Chat, Content
+from shared.chat.places import Place
+from shared.language.texts import text
+from shared.messages.envelope import Question
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import in_one_line
 
 
 class Services(Protocol):

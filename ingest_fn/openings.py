@@ -7,14 +7,14 @@ answered. Both are in the memory of the direct message, where they are looked fo
 
 from dataclasses import dataclass
 
-from shared import logs
-from shared.chat import Chat
-from shared.chat_places import Place
-from shared.conversations import Conversations
-from shared.deadline import Deadline
-from shared.envelope import Turn
-from shared.errors import Permanent, in_one_line
-from shared.turns import history_of
+from shared.chat.message import Chat
+from shared.chat.places import Place
+from shared.memory.conversations import Conversations
+from shared.memory.turns import history_of
+from shared.messages.envelope import Turn
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Permanent, in_one_line
 
 #: Seconds for finding what a thread of a direct message began with; without it the question is answered, too.
 WAIT_FOR_OPENING = 2.0

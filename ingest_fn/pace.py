@@ -8,11 +8,11 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared import logs
-from shared.deadline import Deadline
-from shared.envelope import Question
-from shared.errors import in_one_line
-from shared.firestore import Fields, change, expiry
+from shared.memory.firestore import Fields, change, expiry
+from shared.messages.envelope import Question
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import in_one_line
 
 COLLECTION = "askers"
 WINDOW = timedelta(minutes=1)

@@ -5,11 +5,11 @@ from typing import Protocol
 
 from ingest_fn.incoming import Incoming
 from ingest_fn.settings import Settings
-from shared import logs
-from shared.cloudevent import message, passed_on
-from shared.deadline import Deadline
-from shared.envelope import Envelope
-from shared.outbox import Outbox
+from shared.messages.envelope import Envelope
+from shared.runtime import logs
+from shared.runtime.cloudevent import message, passed_on
+from shared.runtime.deadline import Deadline
+from shared.runtime.outbox import Outbox
 
 STEP = "ingest"
 

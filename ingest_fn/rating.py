@@ -5,14 +5,14 @@ from typing import Protocol
 from ingest_fn import about
 from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice
-from shared import logs
-from shared.buttons import ratings
-from shared.chat import Chat
-from shared.chat_events import Clicked
-from shared.deadline import Deadline
-from shared.errors import in_one_line
-from shared.feedback import REASONS, VERDICTS, Feedback
-from shared.final import again_of
+from shared.chat.buttons import ratings
+from shared.chat.events import Clicked
+from shared.chat.message import Chat
+from shared.memory.feedback import REASONS, VERDICTS, Feedback
+from shared.messages.ending import again_of
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import in_one_line
 
 #: Seconds for showing a rating below the answer, its turn in the space included.
 WAIT_FOR_THANKS = 10.0

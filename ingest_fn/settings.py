@@ -7,8 +7,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, fie
 from pydantic_settings import NoDecode
 
 from ingest_fn.auth import CHAT, Trusted
-from shared.chat_events import COMMANDS
-from shared.settings import (
+from shared.chat.events import COMMANDS
+from shared.language.texts import languages
+from shared.runtime.settings import (
     LOOPBACK,
     TOPIC,
     CommonSettings,
@@ -17,7 +18,6 @@ from shared.settings import (
     LoopbackEndpoint,
     listed,
 )
-from shared.texts import languages
 
 GOOGLE_CERTS = "https://www.googleapis.com/oauth2/v1/certs"
 CHAT_CERTS = f"https://www.googleapis.com/service_accounts/v1/metadata/x509/{CHAT}"

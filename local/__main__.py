@@ -1,9 +1,9 @@
 """threadwise on one machine: `python -m local` serves the chat page, `python -m local ask` asks."""
 
-from local.venv import enter
+from local.runner.venv import enter
 
 if __name__ == "__main__":
     enter()
-    from local.cli import app
+    from local.runner.cli import app
 
     app(prog_name="python -m local")

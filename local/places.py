@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from local.pipeline import FUNCTIONS
+from local.runner.pipeline import FUNCTIONS
 
 HOST = "127.0.0.1"
 PROJECT = "threadwise-local"

@@ -10,8 +10,8 @@ from typing import Any
 
 from ops.case import is_case_id
 from ops.errors import Exit, OpsError
-from shared.cases import STATES
-from shared.firestore import Fields
+from shared.memory.cases import STATES
+from shared.memory.firestore import Fields
 
 _BYTES, _TIME = "$bytes", "$time"
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from google.cloud.firestore import Query
 
-from shared.deadline import Deadline
-from shared.firestore import TIMEOUT, Fields
-from shared.retry import call
+from shared.memory.firestore import TIMEOUT, Fields
+from shared.runtime.deadline import Deadline
+from shared.runtime.retry import call
 
 COLLECTION, MESSAGES = "audit", "messages"
 WAIT = 30.0

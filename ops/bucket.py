@@ -16,8 +16,8 @@ from google.api_core.exceptions import NotFound
 from ops.articles import CONTENT_TYPES, LocalFile
 from ops.errors import Exit, OpsError
 from ops.knowledge_errors import explaining_bucket
-from shared.deadline import Deadline
-from shared.retry import call
+from shared.runtime.deadline import Deadline
+from shared.runtime.retry import call
 
 #: Seconds for one attempt (a file has at most 50 MB), and for a call with all its attempts.
 TIMEOUT, WITHIN = 120.0, 300.0

@@ -13,10 +13,10 @@ from google.api_core.exceptions import GoogleAPICallError
 from ops.case import Case
 from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
 from ops.world import World
-from shared.cases import MOST_BYTES, count
-from shared.dead_letters import TAKER
-from shared.errors import StepError
-from shared.firestore import Fields
+from shared.memory.cases import MOST_BYTES, count
+from shared.memory.firestore import Fields
+from shared.messages.dead_letter import TAKER
+from shared.runtime.errors import StepError
 
 #: Between two looks at what has become of the replayed questions.
 LOOK_EVERY = timedelta(seconds=2)

@@ -1,4 +1,4 @@
-"""A dead-letter case as it is read from Firestore (`shared/cases.py` is where it is written)."""
+"""A dead-letter case as it is read from Firestore (`shared/memory/cases.py` is where it is written)."""
 
 import hashlib
 import re
@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError
 
-from shared.cases import OPEN
-from shared.dead_letters import reference
+from shared.memory.cases import OPEN
+from shared.messages.dead_letter import reference
 
 #: What differs from one occurrence of an error to the next: addresses, ids, long numbers.
 _VARYING = re.compile(
@@ -16,7 +16,7 @@ _VARYING = re.compile(
 )
 #: Fields that are large or hold what a person wrote: only read where they are needed.
 HEAVY = ("data", "attributes", "actions", "edits")
-#: As in shared/cases.py, which also takes no other number for a count.
+#: As in shared/memory/cases.py, which also takes no other number for a count.
 _Count = Annotated[StrictInt, Field(ge=0)]
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
 
 from ops.audit import Audit, Operation, entry
-from shared.cases import COLLECTION, DISCARDED
-from shared.deadline import Deadline
-from shared.errors import Transient
-from shared.firestore import TIMEOUT, Fields, read
-from shared.firestore import change as compare_and_set
-from shared.retry import call
+from shared.memory.cases import COLLECTION, DISCARDED
+from shared.memory.firestore import TIMEOUT, Fields, read
+from shared.memory.firestore import change as compare_and_set
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Transient
+from shared.runtime.retry import call
 
 #: Seconds for changing one case.
 WAIT_FOR_ONE = 30.0

@@ -8,9 +8,9 @@ from typing import Any
 
 from ops.errors import Exit, OpsError
 from ops.knowledge_errors import explaining_rag
-from shared.deadline import Deadline
-from shared.errors import StepError
-from shared.retry import call
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import StepError
+from shared.runtime.retry import call
 
 #: Seconds for one attempt, and for a call with all its attempts: the quota is 60 calls a minute.
 TIMEOUT, WITHIN = 30.0, 120.0

@@ -6,8 +6,8 @@ from ops.case import Case
 from ops.envelopes import readable
 from ops.way import way_of
 from ops.world import World
-from shared.deadline import Deadline
-from shared.firestore import Fields
+from shared.memory.firestore import Fields
+from shared.runtime.deadline import Deadline
 
 STEPS = ("ingest", "reformulate", "retrieve", "answer")
 WAIT = 30.0

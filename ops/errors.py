@@ -3,7 +3,7 @@
 from enum import IntEnum
 from typing import Any
 
-from shared.errors import StepError
+from shared.runtime.errors import StepError
 
 LOGIN = "gcloud auth application-default login"
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from google.api_core.exceptions import AlreadyExists
 
 from ops.world import World
-from shared.cases import COLLECTION, Cases, case_of, with_letter
-from shared.dead_letters import DeadLetter
-from shared.deadline import Deadline
-from shared.errors import StepError
-from shared.firestore import Fields
-from shared.retry import call
+from shared.memory.cases import COLLECTION, Cases, case_of, with_letter
+from shared.memory.firestore import Fields
+from shared.messages.dead_letter import DeadLetter
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import StepError
+from shared.runtime.retry import call
 
 #: Firestore takes at most 10 MiB in one commit.
 MOST_TOGETHER, MOST_BYTES = 200, 4_000_000

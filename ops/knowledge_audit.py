@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from ops.audit import Operation
 from ops.console import note
 from ops.world import World
-from shared.errors import StepError
+from shared.runtime.errors import StepError
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ops.errors import Exit, OpsError
-from shared.errors import StepError
+from shared.runtime.errors import StepError
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from ops.durations import duration
-from shared.feedback import COLLECTION, VERDICTS, Reason, Verdict
-from shared.firestore import Fields
+from shared.memory.feedback import COLLECTION, VERDICTS, Reason, Verdict
+from shared.memory.firestore import Fields
 
 #: Seconds for reading all ratings.
 WAIT_FOR_ALL = 120.0

@@ -11,8 +11,8 @@ from google.api_core.exceptions import GoogleAPICallError
 
 from ops.keep import keep
 from ops.world import World
-from shared.dead_letters import DeadLetter
-from shared.errors import classify
+from shared.messages.dead_letter import DeadLetter
+from shared.runtime.errors import classify
 
 #: Pub/Sub gives at most 1,000 messages at once, and gRPC takes 4 MiB: findings are some 10 KiB each.
 AT_ONCE = 200

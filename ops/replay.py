@@ -17,12 +17,12 @@ from ops.changes import Change
 from ops.errors import OpsError
 from ops.resend import resend
 from ops.world import World
-from shared.cases import DISCARDED, OPEN, REPLAYED, count
-from shared.deadline import Deadline
-from shared.errors import StepError
-from shared.final import APOLOGY
-from shared.firestore import Fields, change
-from shared.records import COLLECTION
+from shared.memory.cases import DISCARDED, OPEN, REPLAYED, count
+from shared.memory.firestore import Fields, change
+from shared.memory.records import COLLECTION
+from shared.messages.ending import APOLOGY
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import StepError
 
 #: How long a claim holds, and how long sending one message may take (seconds): no longer than that.
 CLAIM = timedelta(seconds=20)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from ops.case import Case
 from ops.errors import Exit, OpsError
-from shared.cloudevent import REPLAY_COUNT, REPLAY_NAME, Message, message
-from shared.dead_letters import EVENTS, TAKER
-from shared.envelope import Envelope
-from shared.errors import StepError
+from shared.messages.dead_letter import EVENTS, TAKER
+from shared.messages.envelope import Envelope
+from shared.runtime.cloudevent import REPLAY_COUNT, REPLAY_NAME, Message, message
+from shared.runtime.errors import StepError
 
 #: The topic that each step takes, and the step (or Chat) that sends to it.
 TOPICS = {"ingest": EVENTS, "reformulate": "questions", "retrieve": "queries", "answer": "findings"}

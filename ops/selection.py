@@ -12,7 +12,7 @@ import typer
 from ops.case import Case
 from ops.durations import duration
 from ops.errors import Exit, OpsError
-from shared.cases import OPEN
+from shared.memory.cases import OPEN
 
 State = Literal["open", "replayed", "answered", "archived", "discarded", "any"]
 

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ops.errors import Exit, OpsError
-from shared.settings import TOPIC, Hours, LoopbackEndpoint
+from shared.runtime.settings import TOPIC, Hours, LoopbackEndpoint
 
 LOCATION = r"^[a-z][a-z0-9-]*$"
 

@@ -9,9 +9,9 @@ from ops.case import HEAVY, Case, is_case_id
 from ops.changes import WAIT_FOR_ONE, Changes
 from ops.errors import Exit, OpsError
 from ops.selection import Selection
-from shared.cases import STATES
-from shared.deadline import Deadline
-from shared.firestore import Fields, document_id, read
+from shared.memory.cases import STATES
+from shared.memory.firestore import Fields, document_id, read
+from shared.runtime.deadline import Deadline
 
 #: Seconds for reading all cases.
 WAIT_FOR_ALL = 120.0

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ops.case import Case
-from shared.cloudevent import PASSED_ON, WAY
+from shared.runtime.cloudevent import PASSED_ON, WAY
 
 
 @dataclass(frozen=True)

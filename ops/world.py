@@ -9,11 +9,11 @@ from ops.audit import Audit
 from ops.errors import LOGIN, Exit, OpsError
 from ops.settings import Settings
 from ops.store import Store
-from shared import clients
-from shared.failures import Failures
-from shared.forgotten import Forgotten
-from shared.outbox import Outbox
-from shared.records import Records
+from shared.memory.failures import Failures
+from shared.memory.forgotten import Forgotten
+from shared.memory.records import Records
+from shared.runtime import clients
+from shared.runtime.outbox import Outbox
 
 EMULATORS = ("FIRESTORE_EMULATOR_HOST", "PUBSUB_EMULATOR_HOST")
 

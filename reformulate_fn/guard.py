@@ -3,8 +3,8 @@
 import re
 import unicodedata
 
-from shared.envelope import Language
-from shared.language import of_text
+from shared.language.detect import of_text
+from shared.messages.envelope import Language
 
 #: A rewrite may be this much longer than its question (in characters), or it is no rewrite.
 MOST_GROWTH = 300

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from google.genai import types
 
-from shared.envelope import Envelope
-from shared.prompt import NOTICE, data_block, question_data
+from shared.language.prompt import NOTICE, data_block, question_data
+from shared.messages.envelope import Envelope
 
 SYSTEM = f"""\
 You rewrite the last question of a conversation so that it can be understood without the conversation.

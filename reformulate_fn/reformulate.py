@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from reformulate_fn.rewrite import Rewriter, query
-from shared.cards import progress
-from shared.deadline import Deadline
-from shared.envelope import Envelope
-from shared.failures import Failures
-from shared.outbox import Outbox
-from shared.progress import Progress
-from shared.step import Times
+from shared.chat.cards import progress
+from shared.chat.progress import Progress
+from shared.memory.failures import Failures
+from shared.messages.envelope import Envelope
+from shared.runtime.deadline import Deadline
+from shared.runtime.outbox import Outbox
+from shared.runtime.step import Times
 
 #: Seconds for all attempts: without a rewrite the question is still searched for.
 WAIT_FOR_REWRITE = 14.0

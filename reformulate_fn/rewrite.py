@@ -6,14 +6,14 @@ from typing import Any
 
 from reformulate_fn.guard import fault
 from reformulate_fn.prompts import config, prompt
-from shared import logs
-from shared.deadline import Deadline
-from shared.envelope import Envelope
-from shared.errors import classify, in_one_line
-from shared.gemini import generate
-from shared.keywords import by_rule
-from shared.language import of_text
-from shared.small_talk import stands_alone
+from shared.language.courtesies import stands_alone
+from shared.language.detect import of_text
+from shared.language.keywords import by_rule
+from shared.messages.envelope import Envelope
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import classify, in_one_line
+from shared.runtime.gemini import generate
 
 #: Seconds for one attempt.
 TIMEOUT = 8.0

@@ -3,12 +3,12 @@
 from reformulate_fn.reformulate import Services
 from reformulate_fn.rewrite import Rewriter
 from reformulate_fn.settings import Settings
-from shared import clients
-from shared.chat import open_chat
-from shared.failures import Failures
-from shared.outbox import Outbox
-from shared.progress import Progress
-from shared.records import Records
+from shared.chat.message import open_chat
+from shared.chat.progress import Progress
+from shared.memory.failures import Failures
+from shared.memory.records import Records
+from shared.runtime import clients
+from shared.runtime.outbox import Outbox
 
 
 def open_services(settings: Settings) -> Services:

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from shared.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
+from shared.runtime.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 
 class Settings(CommonSettings):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from shared.envelope import Context
+from shared.messages.envelope import Context
 
 #: An estimate on the safe side, without the model's own tokeniser (which is a call): Google gives about four
 #: characters a token for English, and prose with names, numbers and Markdown has fewer. A Japanese character

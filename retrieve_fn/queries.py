@@ -5,10 +5,10 @@ Keywords lift a search by words and hurt a search by embeddings, so they go to t
 
 from typing import Literal
 
-from shared.envelope import Envelope
-from shared.errors import Permanent
-from shared.keywords import by_rule, with_keywords_of
-from shared.small_talk import stands_alone
+from shared.language.courtesies import stands_alone
+from shared.language.keywords import by_rule, with_keywords_of
+from shared.messages.envelope import Envelope
+from shared.runtime.errors import Permanent
 
 #: What the corpus is searched by: embeddings, words, or both with one text.
 SearchKind = Literal["dense", "hybrid", "lexical"]

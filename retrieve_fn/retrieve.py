@@ -6,15 +6,15 @@ from typing import Any
 from retrieve_fn.budget import within
 from retrieve_fn.queries import SearchKind, queries
 from retrieve_fn.search import Corpus, search
-from shared import logs
-from shared.cards import progress
-from shared.deadline import Deadline
-from shared.envelope import Envelope
-from shared.failures import Failures
-from shared.outbox import Outbox
-from shared.progress import Progress
-from shared.small_talk import is_only_polite
-from shared.step import Times
+from shared.chat.cards import progress
+from shared.chat.progress import Progress
+from shared.language.courtesies import is_only_polite
+from shared.memory.failures import Failures
+from shared.messages.envelope import Envelope
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.outbox import Outbox
+from shared.runtime.step import Times
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from google.cloud.aiplatform_v1.types import (
 )
 
 from retrieve_fn.fusion import DEPTH, fused
-from shared import logs
-from shared.background import in_background
-from shared.deadline import Deadline
-from shared.envelope import Context
-from shared.errors import in_one_line
-from shared.retry import call
+from shared.messages.envelope import Context
+from shared.runtime import logs
+from shared.runtime.background import in_background
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import in_one_line
+from shared.runtime.retry import call
 
 #: Seconds for one attempt; RAG Engine answers within about a second.
 TIMEOUT = 10.0

@@ -6,7 +6,7 @@ from pydantic import Field, Json, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from retrieve_fn.queries import SearchKind
-from shared.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
+from shared.runtime.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 _CORPUS = r"^projects/[\w.:-]+/locations/[\w-]+/ragCorpora/[\w-]+$"
 _LINK = r"^https?://"

@@ -1,4 +1,4 @@
-# What the functions log becomes metrics, and metrics become alerts. tests/test_terraform_monitoring.py runs the
+# What the functions log becomes metrics, and metrics become alerts. tests/terraform/test_monitoring.py runs the
 # functions and compares: a message or a field that is renamed there must be renamed here.
 
 locals {

@@ -1,4 +1,4 @@
-# The pipeline as one table. It refers to variables and to the project's number alone, so that tests/test_terraform_*.py
+# The pipeline as one table. It refers to variables and to the project's number alone, so that tests/terraform/
 # can evaluate it without a cloud, and compare it with what the functions need.
 
 locals {

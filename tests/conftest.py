@@ -12,16 +12,16 @@ import pytest
 from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import SubscriberClient
 
-from local.cloud import Cloud
-from local.connect import connect_topics, topic_path
-from local.environment import UNBOUND
-from local.faults import Faults
 from local.places import HOST, PROJECT, Places, free_port
-from shared import clients
-from shared.chat import Chat, open_chat
-from shared.envelope import Question
-from shared.outbox import Outbox
-from tests.factories import SPACE, question
+from local.runner.cloud import Cloud
+from local.runner.connect import connect_topics, topic_path
+from local.runner.environment import UNBOUND
+from local.stand_ins.faults import Faults
+from shared.chat.message import Chat, open_chat
+from shared.messages.envelope import Question
+from shared.runtime import clients
+from shared.runtime.outbox import Outbox
+from tests.support.factories import SPACE, question
 
 
 @dataclass

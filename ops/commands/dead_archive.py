@@ -11,8 +11,8 @@ from ops.errors import Exit, OpsError
 from ops.options import Note, Yes
 from ops.selection import Selection, selecting
 from ops.world import World
-from shared.cases import ARCHIVED, OPEN
-from shared.firestore import Fields
+from shared.memory.cases import ARCHIVED, OPEN
+from shared.memory.firestore import Fields
 
 
 @selecting

@@ -17,10 +17,10 @@ from ops.errors import Exit, OpsError
 from ops.options import Note, Yes
 from ops.selection import Selection, selecting
 from ops.world import World
-from shared.cases import DISCARDED
-from shared.cloudevent import Message
-from shared.deadline import Deadline
-from shared.firestore import Fields
+from shared.memory.cases import DISCARDED
+from shared.memory.firestore import Fields
+from shared.runtime.cloudevent import Message
+from shared.runtime.deadline import Deadline
 
 #: Seconds to wait until the askers are told, and between two looks.
 WAIT = 30.0

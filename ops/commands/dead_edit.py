@@ -16,11 +16,11 @@ from ops.errors import Exit, OpsError
 from ops.options import Note, WithText, Yes
 from ops.replay import Order, Outcome, outlook, replay
 from ops.world import World
-from shared.cases import MOST_BYTES, OPEN
-from shared.envelope import Envelope
-from shared.errors import StepError
-from shared.firestore import Fields
-from shared.texts import languages
+from shared.language.texts import languages
+from shared.memory.cases import MOST_BYTES, OPEN
+from shared.memory.firestore import Fields
+from shared.messages.envelope import Envelope
+from shared.runtime.errors import StepError
 
 #: What a question is known by, and where its answer goes: another question's would be answered instead.
 FIXED = (

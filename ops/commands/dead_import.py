@@ -12,7 +12,7 @@ from ops.console import confirm, note, one_line, progressing
 from ops.errors import Exit
 from ops.options import Note, Yes
 from ops.world import World
-from shared.errors import Permanent
+from shared.runtime.errors import Permanent
 
 
 def dead_import(

@@ -18,7 +18,7 @@ from ops.options import AsJson, Note, Yes
 from ops.replay import Order, Outcome, Result, outlooks
 from ops.selection import Selection, selecting
 from ops.world import World
-from shared.cases import OPEN, REPLAYED
+from shared.memory.cases import OPEN, REPLAYED
 
 SENDABLE = {OPEN, REPLAYED}
 

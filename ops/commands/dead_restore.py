@@ -7,7 +7,7 @@ import typer
 from ops.commands.dead_archive import move
 from ops.options import Note, Yes
 from ops.selection import Selection, selecting
-from shared.cases import ARCHIVED, OPEN, REPLAYED
+from shared.memory.cases import ARCHIVED, OPEN, REPLAYED
 
 
 @selecting

@@ -15,8 +15,8 @@ from ops.envelopes import readable
 from ops.options import AsJson, WithText
 from ops.way import Stop, way_of
 from ops.world import World
-from shared.cases import NO_RECORD
-from shared.firestore import Fields
+from shared.memory.cases import NO_RECORD
+from shared.memory.firestore import Fields
 
 #: A dead letter is kept some seconds after its step has logged why.
 LOGS_LATER = timedelta(minutes=1)

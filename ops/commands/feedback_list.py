@@ -12,7 +12,7 @@ from ops.durations import shown
 from ops.options import AsJson, WithText
 from ops.ratings import AsNewer, AsPlace, AsReason, AsVerdict, Wanted, as_json, ratings
 from ops.world import World
-from shared.firestore import Fields
+from shared.memory.firestore import Fields
 
 #: Columns for what people wrote.
 LONGEST = 74

@@ -1,0 +1,66 @@
+"""What the operator view sends, checked."""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from starlette.requests import Request
+
+from local.stand_ins.chat.directory import PEOPLE
+
+
+class Refused(Exception):
+    """The request makes no sense; the text says why."""
+
+
+class ReplayWish(BaseModel):
+    """Which dead letters to replay and how; of `ids` (case ids), `group` and `every` exactly one is given.
+
+    `limit` takes only so many, the oldest first; `rate` is messages a second; `even_stale` takes questions
+    that are older than is worth answering by itself; `person` is who asks for it.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    ids: list[str] = Field([], max_length=1000)
+    group: str | None = Field(None, min_length=1)
+    every: bool = False
+    limit: int | None = Field(None, ge=1)
+    rate: float = Field(10.0, ge=0.5, le=100)
+    even_stale: bool = False
+    dry_run: bool = False
+    person: str
+
+    @field_validator("person")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in PEOPLE:
+            raise ValueError("nobody of that name is here")
+        return name
+
+    @model_validator(mode="after")
+    def _one_way_to_choose(self) -> Self:
+        if [bool(self.ids), self.group is not None, self.every].count(True) != 1:
+            raise ValueError("give ids, a group or every")
+        return self
+
+    @property
+    def by(self) -> str:
+        """The person, as the audit names them."""
+        return PEOPLE[self.person].display_name
+
+
+async def replay_wish(request: Request) -> ReplayWish:
+    """The wish of a request. Raises Refused."""
+    try:
+        return ReplayWish.model_validate_json(await request.body())
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip() for fault in error.errors())
+        raise Refused("; ".join(faults)) from error
+
+
+def whole_number(request: Request, name: str, default: int) -> int:
+    """A number of the query string, at least 1. Raises Refused."""
+    text = request.query_params.get(name, str(default))
+    if not text.isdecimal() or not 0 < int(text) <= 100_000:
+        raise Refused(f"{name} is no number that makes sense.")
+    return int(text)

@@ -1,0 +1,1 @@
+"""Starts the small cloud and the functions on this machine."""

@@ -1,0 +1,119 @@
+"""The four functions as processes of their own, served as in production by functions-framework."""
+
+import asyncio
+import os
+import signal
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from local.places import HOST, Places
+from local.runner import child
+from local.runner.environment import of_function
+from local.runner.pipeline import FUNCTIONS, STEPS, Step
+from local.stand_ins.faults import Faults
+
+#: Seconds for a function to import its SDKs and listen.
+START_SECONDS = 60.0
+#: Seconds for a function to end by itself when it is asked to.
+STOP_SECONDS = 2.0
+#: Seconds after which `tell` is started: no question needs it at first, and the first answer is waited for.
+TELL_AFTER = 3.0
+#: How often the supervisor looks, in seconds; a dead function is started again, as Cloud Run would.
+LOOK_EVERY = 0.2
+
+
+class FunctionFailed(Exception):
+    """A function ended while it was starting; the text holds the end of its log."""
+
+
+class Functions:
+    """Starts, watches, kills and stops the functions' processes."""
+
+    def __init__(
+        self, places: Places, faults: Faults, gemini_key: str | None, *, quotas: bool = True
+    ) -> None:
+        self._places = places
+        self._faults = faults
+        self._gemini_key = gemini_key
+        self._quotas = quotas
+        self._processes: dict[str, BaseProcess] = {}
+        self._watch: asyncio.Task[None] | None = None
+
+    def spawn(self) -> None:
+        """Start all processes, without waiting until they listen."""
+        self._places.logs.mkdir(parents=True, exist_ok=True)
+        for log in self._places.logs.glob("*.log"):
+            log.unlink()  # of an earlier run
+        for step in STEPS:
+            self._spawn(step)
+
+    async def ready(self) -> None:
+        """Wait until every step listens, then begin to watch. Raises FunctionFailed."""
+        await asyncio.gather(*(self._listening(step.name) for step in STEPS))
+        self._watch = asyncio.create_task(self._supervise())
+
+    def kill(self, name: str) -> None:
+        """End a function's processes at once, in the middle of whatever they do."""
+        _signal_group(self._processes[name], signal.SIGKILL)
+
+    def watch_no_more(self) -> None:
+        """Start nothing again from now on."""
+        if self._watch is not None:
+            self._watch.cancel()
+
+    def stop(self) -> None:
+        """Ask all processes to end, and end those that do not."""
+        for process in self._processes.values():
+            # gunicorn's quick shutdown: it does not wait for idle connections.
+            _signal_group(process, signal.SIGINT)
+        for process in self._processes.values():
+            process.join(STOP_SECONDS)
+            _signal_group(process, signal.SIGKILL)
+            process.join()
+
+    def _spawn(self, step: Step) -> None:
+        name = step.name
+        self._processes[name] = child.start(
+            ["--source", str(child.ROOT / step.source), "--target", step.entry_point,
+             "--host", HOST, "--port", str(self._places.functions[name])],
+            of_function(name, self._places, self._gemini_key, quotas=self._quotas),
+            self._log(name),
+        )  # fmt: skip
+
+    def _log(self, name: str) -> Path:
+        return self._places.logs / f"{name}.log"
+
+    async def _listening(self, name: str) -> None:
+        for _ in range(int(START_SECONDS / 0.02)):
+            if self._processes[name].exitcode is not None:
+                lines = self._log(name).read_text(errors="replace").splitlines()[-8:]
+                raise FunctionFailed(f"{name}_fn could not start:\n  " + "\n  ".join(lines))
+            try:
+                _, writer = await asyncio.open_connection(HOST, self._places.functions[name])
+            except OSError:
+                await asyncio.sleep(0.02)
+                continue
+            writer.close()
+            return
+        raise FunctionFailed(f"{name}_fn does not listen after {START_SECONDS:.0f} s; see {self._log(name)}")
+
+    async def _supervise(self) -> None:
+        loop = asyncio.get_running_loop()
+        tell_at = loop.time() + TELL_AFTER
+        next_kill = dict.fromkeys((step.name for step in FUNCTIONS), 0.0)
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            for step in STEPS if loop.time() < tell_at else FUNCTIONS:
+                name = step.name
+                if name not in self._processes or self._processes[name].exitcode is not None:
+                    self._spawn(step)
+                elif loop.time() >= next_kill[name] and (fault := self._faults.drawn(f"{name}-killed")):
+                    next_kill[name] = loop.time() + fault.seconds
+                    self.kill(name)
+
+
+def _signal_group(process: BaseProcess, number: signal.Signals) -> None:
+    try:
+        os.killpg(process.pid or 0, number)
+    except (ProcessLookupError, PermissionError):  # already gone
+        return

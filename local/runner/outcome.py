@@ -1,0 +1,51 @@
+"""What became of a question: its record in Firestore, and its message in Chat."""
+
+import asyncio
+import json
+import time
+from typing import Any
+from urllib.request import urlopen
+
+from google.cloud.firestore import Client
+
+from local.places import PROJECT, Places
+from shared.chat.message import message_id, part_role
+from shared.memory.firestore import Fields, document_id
+from shared.memory.records import COLLECTION
+
+#: Seconds to wait for an answer: the whole pipeline with a slow model.
+PATIENCE = 90.0
+LOOK_EVERY = 0.05
+
+
+class Outcomes:
+    """Looks from outside; the Firestore client follows FIRESTORE_EMULATOR_HOST."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._firestore: Any = Client(project=PROJECT)
+
+    async def final(self, question_id: str) -> Fields:
+        """The question's final message once it is posted; {} when that does not happen in time."""
+        reference = self._firestore.collection(COLLECTION).document(document_id(question_id))
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            record = (await asyncio.to_thread(reference.get)).to_dict() or {}
+            if record.get("posted"):
+                return dict(record["final"])
+            await asyncio.sleep(LOOK_EVERY)
+        return {}
+
+    async def said(self, question_id: str, parts: int = 1) -> str:
+        """What the person sees in Chat, of all messages that an answer takes."""
+        space = "/".join(question_id.split("/")[:2])
+        roles = ["", *(part_role(number) for number in range(1, parts))]
+        names = [f"{space}/messages/{message_id(question_id, role=role)}" for role in roles]
+        bodies = [await asyncio.to_thread(_get, f"{self._places.url}/v1/{name}") for name in names]
+        return "\n\n".join(json.loads(body)["text"] for body in bodies)
+
+
+def _get(url: str) -> bytes:
+    with urlopen(url, timeout=10) as response:
+        body: bytes = response.read()
+        return body

@@ -1,0 +1,62 @@
+"""The small cloud with the four functions on it, from start to stop."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from local.places import CannotStart, Places
+from local.runner.child import import_sdks
+from local.runner.functions import Functions
+from local.stand_ins.faults import Faults
+
+if TYPE_CHECKING:
+    from local.runner.cloud import Cloud
+
+
+@asynccontextmanager
+async def running(
+    places: Places,
+    *,
+    gemini_key: str | None = None,
+    faults: Faults | None = None,
+    quotas: bool = True,
+    official: bool = False,
+) -> AsyncIterator[tuple["Cloud", Functions]]:
+    """Everything, ready for questions. Raises PortTaken, FunctionFailed or CannotStart.
+
+    `official`: on Google's emulators, which listen already (`local.runner.emulators.both`).
+    """
+    faults = faults or Faults()
+    functions = Functions(places, faults, gemini_key, quotas=quotas)
+    import_sdks()
+    try:
+        # The SDKs are imported meanwhile, which takes longest; so these two come only now.
+        from local.runner.cloud import Cloud
+        from local.runner.connect import connect
+
+        try:
+            cloud = Cloud(places, faults, quotas=quotas, official=official)
+        except (OSError, ValueError, sqlite3.Error) as error:
+            raise CannotStart(str(error)) from error
+        cloud.chat.model_note = "model_gemini" if gemini_key else "model_local"
+        try:
+            await _start(cloud)
+            await asyncio.to_thread(functions.spawn)
+            await asyncio.to_thread(connect, places, official=official)
+            await functions.ready()
+            yield cloud, functions
+        finally:
+            functions.watch_no_more()
+            await asyncio.to_thread(functions.stop)
+            await cloud.stop()
+    finally:
+        functions.stop()
+
+
+async def _start(cloud: "Cloud") -> None:
+    try:
+        await cloud.start()
+    except (OSError, sqlite3.Error) as error:
+        raise CannotStart(str(error)) from error

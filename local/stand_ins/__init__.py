@@ -1,0 +1,1 @@
+"""Stand-ins for Google's services on loopback, one folder a service."""

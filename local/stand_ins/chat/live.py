@@ -1,0 +1,83 @@
+"""The live changes that the page follows: server-sent events, numbered by the store's writes.
+
+A browser that reconnects names the last number it saw, and gets what changed since; also across a restart.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from local.stand_ins.chat.markdown import text_html
+from local.stand_ins.chat.store import MessageStore, Stored
+
+Json = dict[str, Any]
+KEEP_ALIVE_SECONDS = 15.0
+
+
+class Changes:
+    """Wakes those who wait for the store to change, and lets them go at the end."""
+
+    def __init__(self) -> None:
+        self._next = asyncio.Event()
+        self.ended = False
+
+    def notify(self) -> None:
+        """Wake everyone who waits."""
+        self._next.set()
+        self._next = asyncio.Event()
+
+    def end(self) -> None:
+        """Let everyone go."""
+        self.ended = True
+        self.notify()
+
+    def next(self) -> asyncio.Event:
+        """Set at the next change. Take it *before* reading the store, or a change in between is missed."""
+        return self._next
+
+
+def for_page(message: Json) -> Json:
+    """The message with its text as `html`."""
+    return {**message, "html": text_html(message)}
+
+
+async def stream(
+    store: MessageStore,
+    changes: Changes,
+    after: int,
+    around: Callable[[], Json],
+    *,
+    quiet_seconds: float = KEEP_ALIVE_SECONDS,
+) -> AsyncIterator[str]:
+    """Server-sent events for every write after number `after`, and for whatever else changes `around` them;
+    a comment when it is quiet that long."""
+    # An id alone is no event; it only tells the browser what to reconnect from.
+    yield f"id: {after}\n\n"
+    told = around()
+    while not changes.ended:
+        changed = changes.next()
+        if told != (told := around()):
+            yield f"event: message\ndata: {json.dumps({'kind': 'around', **told})}\n\n"
+        for stored in store.changed_after(after):
+            for kind in _kinds(stored, after):
+                data = json.dumps({"kind": kind, "message": for_page(stored.message)})
+                yield f"id: {stored.changed}\nevent: message\ndata: {data}\n\n"
+            after = stored.changed
+        try:
+            await asyncio.wait_for(changed.wait(), quiet_seconds)
+        except TimeoutError:
+            yield ": still here\n\n"
+
+
+def _kinds(stored: Stored, after: int) -> Iterator[str]:
+    """What happened to a message since write number `after`."""
+    if stored.deleted:
+        yield "deleted"
+        return
+    if stored.created > after:
+        yield "created"
+    if stored.unanswered:
+        yield "not_responding"
+    elif stored.created <= after:
+        yield "updated"

@@ -1,0 +1,183 @@
+"""What Chat does with a message: ids, threads, idempotency, updates, deletion (docs of spaces.messages)."""
+
+import datetime
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from google.apps import chat_v1
+
+from local.stand_ins.chat.directory import BOT, space_named
+from local.stand_ins.chat.errors import ChatError, already_exists, invalid, not_found
+from local.stand_ins.chat.masks import copy_fields, masked_fields
+from local.stand_ins.chat.store import MessageStore, Stored
+from local.stand_ins.chat.validation import ProtoMessage, check_content, message_from, message_json
+
+CLIENT_ID = re.compile(r"client-[a-z0-9-]{1,56}")
+THREAD_NAME = re.compile(r"(spaces/[^/]+)/threads/[^/]+")
+THREAD_KEY_CHARACTERS = 4_000
+ON_CREATE = ("text", "markup_syntax", "cards_v2", "accessory_widgets", "fallback_text")
+
+ReplyOption = chat_v1.CreateMessageRequest.MessageReplyOption
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CreateOptions:
+    """The query of a create call; empty means not given."""
+
+    message_id: str = ""
+    request_id: str = ""
+    reply_option: int = ReplyOption.MESSAGE_REPLY_OPTION_UNSPECIFIED
+    silent: bool = False
+
+
+class Messages:
+    """The messages of all spaces; `on_change` is called after every write."""
+
+    def __init__(self, store: MessageStore, on_change: Callable[[], None]) -> None:
+        self._store = store
+        self._on_change = on_change
+
+    def create(self, space: str, draft: ProtoMessage, options: CreateOptions) -> Json:
+        """A new message by the bot, or the one of this request id. Raises ChatError 400, 404, 409."""
+        space_named(space)
+        if options.request_id and (earlier := self._store.find_request(space, options.request_id)):
+            return _unless_deleted(earlier, already_exists(f"Request {options.request_id} was used before."))
+        self._check_client_id(space, options.message_id)
+        thread = self._thread_for(space, draft.thread, options.reply_option)
+        message = chat_v1.Message.pb()()
+        copy_fields(ON_CREATE, draft, message)
+        message.silent = options.silent
+        message.client_assigned_message_id = options.message_id
+        check_content(message)
+        if draft.thread.thread_key and thread is None and options.reply_option:
+            message.thread.thread_key = draft.thread.thread_key
+        return self._add(message, space, thread, BOT, options)
+
+    def create_by_person(self, space: str, fields: Json, sender: Json, thread: str | None) -> Json:
+        """A new message by `sender`, in `thread` or a new one. Raises ChatError 400, 404."""
+        space_named(space)
+        if thread is not None and not self._in_space(space, thread):
+            raise not_found(f"Thread {thread} was not found.")
+        message = message_from(fields)
+        check_content(message)
+        return self._add(message, space, thread, sender, CreateOptions())
+
+    def check_bot_in(self, space: str) -> None:
+        """Raises ChatError 404 for no such space, and 403 where the bot is not a member (any more)."""
+        space_named(space)
+        if space in self._store.without_bot():
+            raise ChatError(403, "PERMISSION_DENIED", f"The app is not a member of {space}.")
+
+    def get(self, space: str, message_id: str) -> Stored:
+        """The message by either of its ids. Raises ChatError 404, also for one that was deleted."""
+        found = self._store.find(space_named(space).name, message_id)
+        if found is None or found.deleted:
+            raise not_found(f"Message {space}/messages/{message_id} was not found.")
+        return found
+
+    def update(
+        self, space: str, message_id: str, draft: ProtoMessage, mask: str, *, allow_missing: bool = False
+    ) -> Json:
+        """Replace the fields in `mask`, clear those absent from `draft`. Raises ChatError 400, 403, 404."""
+        fields = masked_fields(mask)
+        try:
+            stored = self.own(space, message_id)
+        except ChatError as error:
+            if error.http_status != 404 or not allow_missing:
+                raise
+            return self.create(space, draft, CreateOptions(message_id=message_id))
+        message = message_from(stored.message)
+        copy_fields(fields, draft, message)
+        check_content(message)
+        message.last_update_time.FromDatetime(_now())
+        self._store.replace(message_json(message))
+        self._on_change()
+        return message_json(message)
+
+    def readable(self, space: str, message_id: str) -> Stored:
+        """The message, if the bot may see it: in a space, not what people write among themselves (403)."""
+        stored = self.get(space, message_id)
+        addressed = "annotations" in stored.message or space_named(space).is_dm
+        if not addressed and stored.message["sender"] != BOT:
+            raise ChatError(403, "PERMISSION_DENIED", "The app has no access to this message.")
+        return stored
+
+    def own(self, space: str, message_id: str) -> Stored:
+        """The bot's own message. Raises ChatError 404, and 403 when somebody else wrote it."""
+        stored = self.get(space, message_id)
+        if stored.message["sender"]["name"] != BOT["name"]:
+            raise ChatError(403, "PERMISSION_DENIED", "An app can change only the messages it created.")
+        return stored
+
+    def delete(self, stored: Stored) -> None:
+        """Delete a message; its ids stay taken."""
+        self._store.delete(stored.message["name"])
+        self._on_change()
+
+    def _check_client_id(self, space: str, message_id: str) -> None:
+        if not message_id:
+            return
+        if not CLIENT_ID.fullmatch(message_id):
+            raise invalid(
+                "messageId must start with client-, hold only lowercase letters, digits and hyphens,"
+                " and be at most 63 characters long."
+            )
+        if self._store.find(space, message_id):
+            raise already_exists(f"Message {space}/messages/{message_id} already exists.")
+
+    def _thread_for(self, space: str, asked: ProtoMessage, option: int) -> str | None:
+        """The thread that a reply goes to; None starts a new one."""
+        if asked.name and not self._in_space(space, asked.name, exists=False):
+            raise invalid(f"Invalid thread resource name: {asked.name}.")
+        if len(asked.thread_key) > THREAD_KEY_CHARACTERS:
+            raise invalid(f"threadKey is longer than {THREAD_KEY_CHARACTERS} characters.")
+        if option and not (asked.name or asked.thread_key):
+            raise invalid("messageReplyOption needs a thread.")
+        if not option:
+            return None
+        if not asked.name:
+            return self._store.thread_of_key(space, asked.thread_key)
+        if self._store.has_thread(asked.name):
+            return str(asked.name)
+        if option == ReplyOption.REPLY_MESSAGE_OR_FAIL:
+            raise not_found(f"Thread {asked.name} was not found.")
+        return None
+
+    def _in_space(self, space: str, thread: str, *, exists: bool = True) -> bool:
+        match = THREAD_NAME.fullmatch(thread)
+        return match is not None and match[1] == space and (not exists or self._store.has_thread(thread))
+
+    def _add(
+        self, message: ProtoMessage, space: str, thread: str | None, sender: Json, options: CreateOptions
+    ) -> Json:
+        own_id = secrets.token_urlsafe(8)
+        thread_id = thread.rpartition("/")[2] if thread else own_id
+        fields = {
+            **message_json(message),
+            "name": f"{space}/messages/{thread_id}.{own_id}",
+            "sender": sender,
+            "createTime": _now().isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "thread": {**message_json(message.thread), "name": f"{space}/threads/{thread_id}"},
+            "space": {"name": space},
+        }
+        if thread:
+            fields["threadReply"] = True
+        self._store.add(fields, client_id=options.message_id or None, request_id=options.request_id or None)
+        if message.thread.thread_key:
+            self._store.keep_thread_key(space, message.thread.thread_key, fields["thread"]["name"])
+        self._on_change()
+        return fields
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def _unless_deleted(stored: Stored, error: ChatError) -> Json:
+    if stored.deleted:
+        raise error
+    return stored.message

@@ -1,0 +1,94 @@
+"""Long-running operations: begun by a call, done in the background, asked for with `GetOperation`.
+
+They are forgotten when the process ends; what they have done by then stays.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from google.longrunning import operations_pb2
+from google.rpc import status_pb2
+
+from local.stand_ins.grpc_server import Context, unary
+from local.stand_ins.rag.errors import Refusal, unknown
+from local.stand_ins.rag.protos import as_any
+
+SERVICE = "google.longrunning.Operations"
+#: Does the work and gives the response's message; raises Refusal when it fails.
+Work = Callable[[], Awaitable[Any]]
+
+
+@dataclass
+class _Operation:
+    resource: str
+    metadata: Any
+    done: bool = False
+    response: Any = None
+    error: status_pb2.Status | None = None
+
+
+class Operations:
+    """Operations by name, `<resource>/operations/<id>`."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Operation] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """The handler of `GetOperation`; the service's other methods answer UNIMPLEMENTED."""
+        methods = {"GetOperation": unary(self._get, operations_pb2.GetOperationRequest)}
+        return grpc.method_handlers_generic_handler(SERVICE, methods)
+
+    def begin(self, resource: str, metadata: Any, work: Work) -> operations_pb2.Operation:
+        """Begin an operation on a resource. `metadata` is shown as it is when somebody asks."""
+        name = f"{resource}/operations/{secrets.randbelow(10**19)}"
+        operation = self._known[name] = _Operation(resource, metadata)
+        task = asyncio.get_running_loop().create_task(_run(operation, work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return _message(name, operation)
+
+    def running(self, resource: str) -> list[str]:
+        """The ids of the operations under way on a resource."""
+        under_way = (
+            name for name, each in self._known.items() if each.resource == resource and not each.done
+        )
+        return [name.rpartition("/")[2] for name in under_way]
+
+    async def stop(self) -> None:
+        """Cut off what is under way."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _get(self, request: Any, context: Context) -> operations_pb2.Operation:
+        operation = self._known.get(request.name)
+        if operation is None:
+            refusal = unknown("Operation", request.name)
+            await context.abort(refusal.status, str(refusal))
+            raise refusal
+        return _message(request.name, operation)
+
+
+async def _run(operation: _Operation, work: Work) -> None:
+    operation.metadata.generic_metadata.create_time.GetCurrentTime()
+    try:
+        operation.response = await work()
+    except Refusal as refusal:
+        operation.error = status_pb2.Status(code=refusal.status.value[0], message=str(refusal))
+    operation.metadata.generic_metadata.update_time.GetCurrentTime()
+    operation.done = True
+
+
+def _message(name: str, operation: _Operation) -> operations_pb2.Operation:
+    message = operations_pb2.Operation(name=name, done=operation.done, metadata=as_any(operation.metadata))
+    if operation.error is not None:
+        message.error.CopyFrom(operation.error)
+    elif operation.done:
+        message.response.CopyFrom(as_any(operation.response))
+    return message

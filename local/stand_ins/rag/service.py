@@ -1,0 +1,88 @@
+"""RAG Engine's retrieval over gRPC: `VertexRagService.RetrieveContexts` on one corpus."""
+
+from typing import Any
+
+import grpc
+
+from local.stand_ins.grpc_server import Context, unary
+from local.stand_ins.rag import protos
+from local.stand_ins.rag.corpora import Corpora
+from local.stand_ins.rag.errors import CORPUS, LOCATION, Refusal, invalid, unknown, unserved
+from local.stand_ins.rag.index import Hit, Index
+
+SERVICE = "google.cloud.aiplatform.v1.VertexRagService"
+#: Contexts given to a request that names no number.
+DEFAULT_TOP_K = 10
+
+
+class Rag:
+    """Answers `RetrieveContexts` from a corpus. A context's score is a distance: smaller is better."""
+
+    def __init__(self, corpora: Corpora) -> None:
+        self._corpora = corpora
+
+    def handlers(self) -> list[grpc.GenericRpcHandler]:
+        """The handler of the service; its other methods answer UNIMPLEMENTED."""
+        methods = {"RetrieveContexts": unary(self._retrieve, protos.RetrieveContextsRequest)}
+        return [grpc.method_handlers_generic_handler(SERVICE, methods)]
+
+    async def _retrieve(self, request: Any, context: Context) -> Any:
+        try:
+            index = self._checked(request)
+        except Refusal as refusal:
+            await context.abort(refusal.status, str(refusal))
+            raise
+        config = request.query.rag_retrieval_config
+        hits = index.search(request.query.text, config.top_k or DEFAULT_TOP_K)
+        if config.filter.HasField("vector_distance_threshold"):
+            hits = [hit for hit in hits if hit.distance < config.filter.vector_distance_threshold]
+        contexts = protos.RagContexts(contexts=[_context(hit) for hit in hits])
+        return protos.RetrieveContextsResponse(contexts=contexts)
+
+    def _checked(self, request: Any) -> Index:
+        """The index that is asked. Raises Refusal for what is malformed, unknown, or not served here."""
+        location = LOCATION.fullmatch(request.parent)
+        if location is None:
+            raise invalid(f"parent must be projects/*/locations/*, not {request.parent!r}")
+        resources = request.vertex_rag_store.rag_resources
+        if len(resources) != 1:
+            raise invalid(f"exactly one rag_resource is needed, not {len(resources)}")
+        corpus = CORPUS.fullmatch(resources[0].rag_corpus)
+        if corpus is None:
+            raise invalid(
+                f"rag_corpus must be projects/*/locations/*/ragCorpora/*, not {resources[0].rag_corpus!r}"
+            )
+        if corpus["location"] != location["location"]:
+            raise invalid(f"{resources[0].rag_corpus} is not in {request.parent}")
+        if self._corpora.corpus(corpus["corpus"], corpus["parent"]) is None:
+            raise unknown("RagCorpus", resources[0].rag_corpus)
+        if not request.query.text.strip():
+            raise invalid("query.text is empty")
+        if request.query.rag_retrieval_config.top_k < 0:
+            raise invalid("top_k is negative")
+        _check_served(request)
+        return self._corpora.indexes[corpus["corpus"]]
+
+
+def _context(hit: Hit) -> Any:
+    return protos.Context(
+        source_uri=hit.chunk.uri,
+        source_display_name=hit.chunk.title,
+        text=hit.chunk.text,
+        score=hit.distance,
+        chunk=protos.RagChunk(text=hit.chunk.text),
+    )
+
+
+def _check_served(request: Any) -> None:
+    config, store = request.query.rag_retrieval_config, request.vertex_rag_store
+    only_real = {
+        "rag_file_ids": store.rag_resources[0].rag_file_ids,
+        "the store's vector_distance_threshold": store.HasField("vector_distance_threshold"),
+        "vector_similarity_threshold": config.filter.HasField("vector_similarity_threshold"),
+        "metadata_filter": config.filter.metadata_filter,
+        "ranking": config.HasField("ranking"),
+    }
+    asked = [name for name, value in only_real.items() if value]
+    if asked:
+        raise unserved(", ".join(asked))

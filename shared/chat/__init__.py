@@ -1,0 +1,1 @@
+"""Google Chat: its events, its API, and what the bot shows there."""

@@ -1,0 +1,207 @@
+"""Single calls of the Chat API: in turn, tried again where that helps, and simpler where Chat refuses."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from google.api_core.exceptions import BadRequest, Conflict, NotFound
+from google.apps.chat_v1.types import CreateMessageRequest, MarkupSyntax, Message, UpdateMessageRequest
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.json_format import MessageToJson
+
+from shared.chat.slots import Slots
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import classify
+from shared.runtime.retry import call
+
+#: Seconds one attempt of a write may take.
+TIMEOUT = 5.0
+#: A progress write is tried once, and briefly: it must never delay the answer.
+PROGRESS_TIMEOUT = 3.0
+#: Chat refuses a text of more than 4,096 UTF-16 units, and a message of 32,000 bytes or more as it is sent,
+#: all together; of a card's widgets it drops those behind the hundredth without a word.
+MOST_UNITS = 4_000
+MOST_BYTES = 31_500
+MOST_WIDGETS = 100
+
+Card = dict[str, Any]
+_REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
+#: What an update replaces.
+ALL = ("text", "cards_v2", "accessory_widgets")
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a message shows: Markdown text and cards (`card_id` and `card`, in the API's snake case).
+
+    `bare` is the text that takes the place of all of it when Chat refuses the cards; "" means `text`.
+    `accessory` are the widgets below the message: lists of buttons.
+    """
+
+    text: str = ""
+    cards: list[Card] = field(default_factory=list)
+    bare: str = ""
+    accessory: list[Card] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to write a message; `thread` None starts a new one."""
+
+    content: Content
+    thread: str | None = None
+
+    def simpler(self, refusal: str) -> "Form | None":
+        """What is left to try after a 400 that says `refusal`; each thing is left out once."""
+        card_less = replace(self, content=without_cards(self.content))
+        decorated = bool(self.content.cards or self.content.accessory)
+        thread_less = replace(self, thread=None)
+        if self.thread and "thread" in refusal.lower():
+            return thread_less
+        if decorated and card_less.content.text:
+            return card_less
+        return thread_less if self.thread else None
+
+
+def units(text: str) -> int:
+    """The length of a text as Chat counts it: in UTF-16 units."""
+    return len(text.encode("utf-16-le", "replace")) // 2
+
+
+def fits(content: Content) -> bool:
+    """Whether Chat takes a message. Japanese is sent as `\\uXXXX`, six bytes a character."""
+    of_cards = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
+    widgets = sum(of_cards) + len(content.accessory)
+    sent = MessageToJson(Message.pb(message_of(Form(content))), use_integers_for_enums=True)
+    return units(content.text) <= MOST_UNITS and len(sent) <= MOST_BYTES and widgets <= MOST_WIDGETS
+
+
+def without_cards(content: Content) -> Content:
+    """The same as plain text."""
+    return Content(content.bare or content.text)
+
+
+def message_of(form: Form) -> Message:
+    """The message that is sent."""
+    fields: dict[str, Any] = {
+        "text": form.content.text,
+        "cards_v2": form.content.cards,
+        "accessory_widgets": form.content.accessory,
+    }
+    if form.content.text:
+        fields["markup_syntax"] = MarkupSyntax.MARKUP_SYNTAX_MARKDOWN
+    if form.thread:
+        fields["thread"] = {"name": form.thread}
+    return Message(fields)
+
+
+class ChatApi:
+    """Writes and reads messages over one `ChatServiceClient`. A write with `final` waits for its turn and is
+    tried until the deadline; one without is tried once, and given up when it is not its turn."""
+
+    def __init__(self, client: Any, slots: Slots) -> None:
+        self._client = client
+        self._slots = slots
+
+    def create(
+        self, space: str, identity: str, form: Form, deadline: Deadline, *, final: bool
+    ) -> Message | None:
+        """Create a message; None when its id is taken. Raises Permanent or Transient."""
+
+        def request(form: Form) -> CreateMessageRequest:
+            message = message_of(form)
+            # Chat answers a request id that it knows with the message of then, whatever is sent now.
+            unique = f"{space}/{identity}:{final}:{Message.to_json(message)}"
+            asked = CreateMessageRequest(
+                parent=space,
+                message=message,
+                message_id=identity,
+                request_id=str(uuid.uuid5(uuid.NAMESPACE_URL, unique)),
+            )
+            if form.thread:  # without a thread the option is an error
+                asked.message_reply_option = _REPLY
+            return asked
+
+        # Over REST a 409 is a plain Conflict: the client maps errors by their HTTP status alone.
+        return self._write(self._client.create_message, request, Conflict, space, form, deadline, final=final)
+
+    def update(
+        self, name: str, content: Content, deadline: Deadline, *, final: bool, mask: Sequence[str] = ALL
+    ) -> Message | None:
+        """Change what a message shows, or what of it `mask` names; None when there is none.
+
+        Raises Permanent or Transient.
+        """
+
+        def request(form: Form) -> UpdateMessageRequest:
+            message = message_of(form)
+            message.name = name
+            return UpdateMessageRequest(message=message, update_mask=FieldMask(paths=mask))
+
+        space = name.partition("/messages/")[0]
+        form = Form(content)
+        return self._write(self._client.update_message, request, NotFound, space, form, deadline, final=final)
+
+    def get(self, name: str, deadline: Deadline) -> Message | None:
+        """A message as it is now; None when there is none. Raises Permanent or Transient."""
+        try:
+            message: Message = call(
+                lambda timeout: self._client.get_message(name=name, retry=None, timeout=timeout),
+                service="chat",
+                deadline=deadline,
+                timeout=TIMEOUT,
+                answers=(NotFound,),
+            )
+        except NotFound:
+            return None
+        return message
+
+    def _write(
+        self,
+        method: Any,
+        request: Any,
+        refusal: type[Exception],
+        space: str,
+        form: Form,
+        deadline: Deadline,
+        *,
+        final: bool,
+    ) -> Message | None:
+        current: Form | None = (
+            form if fits(form.content) else replace(form, content=without_cards(form.content))
+        )
+        while current is not None:
+            if not self._is_its_turn(space, deadline, final=final):
+                return None
+            try:
+                return self._send(method, request(current), refusal, deadline, final=final)
+            except refusal:
+                return None
+            except BadRequest as error:
+                current, refused = current.simpler(str(error)), error
+                logs.warning("Chat refuses the message as it is", simpler=current is not None)
+        raise classify(refused, "chat") from refused
+
+    def _is_its_turn(self, space: str, deadline: Deadline, *, final: bool) -> bool:
+        if final:
+            self._slots.wait(space, deadline)
+            return True
+        if self._slots.take(space, deadline):
+            return True
+        logs.info("Progress is not shown: the space is busy")
+        return False
+
+    def _send(
+        self, method: Any, request: Any, refusal: type[Exception], deadline: Deadline, *, final: bool
+    ) -> Message:
+        message: Message = call(
+            lambda timeout: method(request=request, retry=None, timeout=timeout),
+            service="chat",
+            deadline=deadline,
+            timeout=TIMEOUT if final else PROGRESS_TIMEOUT,
+            attempts=10 if final else 1,  # bounded by the deadline
+            answers=(refusal, BadRequest),
+        )
+        return message

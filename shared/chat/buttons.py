@@ -1,0 +1,72 @@
+"""The buttons of what the bot says, and what a click on each tells `ingest_fn`.
+
+A click on an add-on's button is a call of the URL that is its function; a classic app's function may have any
+name. So the action is named in a parameter, too.
+"""
+
+from google.apps.card_v1.types import Button
+
+from shared.chat.api import Card
+from shared.language.texts import text
+from shared.memory.feedback import REASONS, VERDICTS, Verdict
+
+#: What a click asks for.
+RATE, LITERAL, AGAIN, FORGET = "rate", "literal", "again", "forget_this"
+#: How often a question may be answered anew.
+MOST_AGAIN = 3
+_ICONS = {"up": "thumb_up", "down": "thumb_down"}
+
+
+def button(function: str, label: str, parameters: dict[str, str], **fields: object) -> Card:
+    """A button that calls `function`; `fields` are further ones of the API's."""
+    listed = [{"key": key, "value": value} for key, value in parameters.items()]
+    return {"text": label, "on_click": {"action": {"function": function, "parameters": listed}}, **fields}
+
+
+def row(*buttons: Card) -> Card:
+    """Buttons beside each other: a widget of a card, or below a message."""
+    return {"button_list": {"buttons": list(buttons)}}
+
+
+def about(function: str, language: str, action: str, question_id: str, again: int) -> Card:
+    """A button with words about an answer: `LITERAL` or `AGAIN`."""
+    parameters = {"action": action, "question": question_id, "again": str(again)}
+    return button(function, text(language, "button", action), parameters)
+
+
+def forget(function: str, language: str, conversation: str) -> Card:
+    """The button that asks whether a conversation is to be forgotten."""
+    parameters = {"action": FORGET, "conversation": conversation}
+    return button(function, text(language, "button", FORGET), parameters, type_=Button.Type.BORDERLESS)
+
+
+def ratings(
+    function: str,
+    language: str,
+    question_id: str,
+    again: int,
+    chosen: Verdict | None = None,
+    *,
+    ask: bool = True,
+) -> list[Card]:
+    """The two thumbs below an answer; the chosen one says thank you. After a thumb down `ask` why."""
+    given = {"action": RATE, "question": question_id, "again": str(again)}
+    thumbs = [_thumb(function, language, {**given, "verdict": each}, each, chosen) for each in VERDICTS]
+    if chosen != "down" or not ask:
+        return [row(*thumbs)]
+    reasons = [
+        button(function, text(language, "reason", reason), {**given, "verdict": chosen, "reason": reason})
+        for reason in REASONS
+    ]
+    return [row(*thumbs, *reasons)]
+
+
+def _thumb(
+    function: str, language: str, parameters: dict[str, str], verdict: Verdict, chosen: Verdict | None
+) -> Card:
+    icon = {"material_icon": {"name": _ICONS[verdict], "fill": verdict == chosen}}
+    alt = text(language, "button", verdict)
+    if verdict != chosen:
+        return button(function, "", parameters, icon=icon, alt_text=alt)
+    thanks = text(language, "button", "thanks")
+    return button(function, thanks, parameters, icon=icon, alt_text=alt, type_=Button.Type.FILLED_TONAL)

@@ -1,0 +1,202 @@
+"""Google Chat's interaction events, understood: what a person did, and what of it is a question."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shared.chat.payloads import Json, Payload, part, parts, payload
+from shared.chat.places import MESSAGE, Place, named, place_of, whole
+from shared.language.texts import languages
+from shared.messages.envelope import Language, Question
+from shared.runtime.errors import Permanent
+
+Command = Literal["ask", "forget", "help", "unknown"]
+#: The ids of slash and quick commands, as docs/chat.md tells to configure them.
+COMMANDS: Mapping[str, str] = {"1": "ask", "2": "forget", "3": "help", "4": "forget", "5": "help"}
+_NAMED: Mapping[str, Command] = {"/ask": "ask", "/forget": "forget", "/help": "help"}
+#: A command that is written as text, where none is configured.
+_TYPED = re.compile(r"(/ask|/forget|/help)(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question. Its text is what they wrote, without the mention; so many `files` came with it."""
+
+    place: Place
+    question: Question
+    files: int = 0
+
+
+@dataclass(frozen=True)
+class Mentioned:
+    """The bot was called and nothing was said; but there may have been files."""
+
+    place: Place
+    files: int = 0
+
+
+@dataclass(frozen=True)
+class Commanded:
+    """A command other than a question; `words` came after it."""
+
+    place: Place
+    command: Command
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Added:
+    """The bot was added to a space, and nothing was said to it."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
+class Removed:
+    """The bot was removed from a space, where it can say nothing any more."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
+class Clicked:
+    """A button of ours was clicked. `message` is the one that holds it; `inputs` are the card's fields."""
+
+    place: Place
+    action: str
+    message: str
+    parameters: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """An event that needs no answer; `kind` says which, and why."""
+
+    kind: str
+
+
+Event = Asked | Mentioned | Commanded | Added | Removed | Clicked | Ignored
+
+
+def understand(
+    body: bytes, commands: Mapping[str, str] = COMMANDS, spoken: tuple[Language, ...] = languages()
+) -> Event:
+    """Read an event. `commands` are the names of command ids, `spoken` the languages that the bot speaks.
+
+    Raises Permanent: `event_malformed` when a part is missing that it cannot do without, `event_unknown` when
+    its shape is none of Chat's.
+    """
+    event = payload(body)
+    if event.kind == "silent":
+        return Ignored(event.name)
+    if _by_a_bot(event):
+        return Ignored(f"{event.name} of a bot")
+    said = _words(event.message)
+    place = place_of(event, said, body, spoken)
+    match event.kind:
+        case "removed":
+            return Removed(place)
+        case "clicked":
+            return _clicked(event, place)
+        case _:
+            return _spoken(event, place, said, commands)
+
+
+def question_of(body: bytes, spoken: tuple[Language, ...] = languages()) -> Question | None:
+    """The question in an event, if there is one. Never fails."""
+    try:
+        event = understand(body, spoken=spoken)
+    except Permanent:
+        return None
+    return event.question if isinstance(event, Asked) else None
+
+
+def _spoken(event: Payload, place: Place, said: str, commands: Mapping[str, str]) -> Event:
+    """A message, a command, or that the bot was added, which may come with either."""
+    if event.kind == "added" and event.message_follows:
+        return Ignored(f"{event.name}, and the message follows")
+    command, words = _command(event, said, commands)
+    if event.kind == "added" and command is None and not words:
+        return Added(place)
+    if command not in {None, "ask"}:
+        return Commanded(place, command or "unknown", words)
+    files = len(parts(event.message, "attachment"))
+    return Asked(place, _question(event, place, words), files) if words else Mentioned(place, files)
+
+
+def _by_a_bot(event: Payload) -> bool:
+    """The message of a click is the bot's own, so there only the user tells."""
+    who = [event.user] if event.kind == "clicked" else [event.user, part(event.message, "sender")]
+    return any(each.get("type") == "BOT" for each in who)
+
+
+def _command(event: Payload, said: str, commands: Mapping[str, str]) -> tuple[Command | None, str]:
+    """The command, if it is one, and what was said besides."""
+    typed = _TYPED.fullmatch(said)
+    name = _slash_name(event.message)
+    if event.kind == "command" or event.command_id is not None or name:
+        # By its name, as it was typed; else by its id: a quick command, or one that is called otherwise.
+        found = _NAMED.get(name, commands.get(event.command_id or "", "unknown"))
+        return next((known for known in _NAMED.values() if known == found), "unknown"), said
+    return (_NAMED[typed[1].lower()], (typed[2] or "").strip()) if typed else (None, said)
+
+
+def _slash_name(message: Json) -> str:
+    names = (part(each, "slashCommand").get("commandName") for each in parts(message, "annotations"))
+    return next((name.lower() for name in names if isinstance(name, str)), "")
+
+
+def _clicked(event: Payload, place: Place) -> Clicked:
+    listed = {str(each.get("key")): each.get("value") for each in parts(event.action, "parameters")}
+    given = {**listed, **part(event.common, "parameters")}
+    parameters = {whole(name): whole(value) for name, value in given.items() if isinstance(value, str)}
+    # An add-on is never told the function, so our buttons name the action in a parameter, too.
+    function = event.common.get("invokedFunction") or event.action.get("actionMethodName")
+    action = parameters.pop("action", function if isinstance(function, str) else "")
+    message = named(event.message.get("name"), MESSAGE, "message.name")
+    return Clicked(place, action, message, parameters, _inputs(part(event.common, "formInputs")))
+
+
+def _inputs(form: Json) -> dict[str, tuple[str, ...]]:
+    values = {name: part(part(form, name), "stringInputs").get("value") for name in form}
+    return {
+        name: tuple(whole(each) for each in given if isinstance(each, str))
+        for name, given in values.items()
+        if isinstance(given, list)
+    }
+
+
+def _words(message: Json) -> str:
+    """What the person said, without any mention of a Chat app and without the command.
+
+    `argumentText` is that, with spaces around, and it is missing when there is nothing but the mention or the
+    command; then `text` would be just that.
+    """
+    argument, text = message.get("argumentText"), message.get("text")
+    if isinstance(argument, str):
+        return whole(argument).strip()
+    return "" if _addressed(message) or not isinstance(text, str) else whole(text).strip()
+
+
+def _addressed(message: Json) -> bool:
+    return "slashCommand" in message or any(
+        "slashCommand" in each or part(part(each, "userMention"), "user").get("type") == "BOT"
+        for each in parts(message, "annotations")
+    )
+
+
+def _question(event: Payload, place: Place, words: str) -> Question:
+    if place.conversation is None:
+        raise Permanent("event_malformed", "thread.name")
+    return Question(
+        id=named(event.message.get("name"), MESSAGE, "message.name"),
+        conversation=place.conversation,
+        space=place.space,
+        thread=place.thread,
+        person=place.person,
+        text=words,
+        language=place.language,
+        asked_at=place.at,
+    )

@@ -1,0 +1,136 @@
+"""Where an event of Google Chat happened, who did it, and whose memory counts there."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.chat.payloads import Json, Payload, storable
+from shared.language.detect import of_person
+from shared.language.texts import languages
+from shared.messages.envelope import Language
+from shared.runtime.errors import Permanent
+
+DIRECT = "DIRECT_MESSAGE"
+MESSAGE = re.compile(r"spaces/[!-.0-~]+/messages/[!-.0-~]+")
+_SPACE = re.compile(r"spaces/[!-.0-~]+")
+_THREAD = re.compile(r"spaces/[!-.0-~]+/threads/[!-.0-~]+")
+_LONGEST_NAME = 400
+#: Real ones are short; names that are derived from it must not become too long.
+_LONGEST_SPACE = 200
+#: A message that opens a thread has the thread's id twice in its name (seen, not documented).
+_ROOT = re.compile(r"spaces/[^/]+/messages/([^/.]+)\.\1")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something happened and who did it.
+
+    `kind` is Chat's spaceType. `conversation` is the resource name whose memory counts: the thread, or the
+    space of a direct message; None where there is no thread. `flat`: all of the space is one conversation,
+    though people may reply in a thread of it. `opens`: it is a message that opens a thread, so nothing was
+    said there before. `thread` is where a reply goes (None: not into a thread). `domains` are the
+    person's: of the e-mail address, and Google's id of the domain. `key` names the event: the same again when
+    it is sent again.
+    """
+
+    space: str
+    kind: str
+    thread: str | None
+    conversation: str | None
+    flat: bool
+    opens: bool
+    person: str
+    domains: tuple[str, ...]
+    language: Language
+    at: datetime
+    key: str
+
+
+def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...] = languages()) -> Place:
+    """The place of an event with these words. Raises Permanent (`event_malformed`).
+
+    `spoken` are the languages that the bot speaks there.
+    """
+    name = event.message.get("name")
+    space = named("/".join(str(name or event.space.get("name")).split("/")[:2]), _SPACE, "space.name")
+    if len(space) > _LONGEST_SPACE:
+        raise Permanent("event_malformed", "space.name")
+    kind, thread, reply = _kind(event.space), event.thread.get("name"), _is_reply(event)
+    if thread is not None:
+        thread = named(thread, _THREAD, "thread.name")
+    conversation = thread
+    flat = kind == DIRECT or event.space.get("spaceThreadingState") == "UNTHREADED_MESSAGES"
+    if flat:
+        # Each message there has a thread of its own, but the people see one conversation.
+        thread = thread if reply else None
+        conversation = thread or space
+    return Place(
+        space=space,
+        kind=kind,
+        thread=thread,
+        conversation=conversation,
+        flat=flat,
+        opens=conversation != space and reply is False,
+        person=whole(str(event.user.get("name") or "users/unknown")),
+        domains=_domains(event.user),
+        language=of_person(_locale(event.common), said, spoken),
+        at=_time((event.kind != "clicked" and event.message.get("createTime")) or event.time),
+        key=_key(event, space, body),
+    )
+
+
+def whole(text: str) -> str:
+    """Without the half of an emoji that was cut in two, which cannot be encoded."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def named(value: Any, pattern: re.Pattern[str], where: str) -> str:
+    """A resource name. Raises Permanent (`event_malformed`) for anything else."""
+    if not isinstance(value, str) or not pattern.fullmatch(value) or len(value) > _LONGEST_NAME:
+        raise Permanent("event_malformed", where)
+    return value
+
+
+def _is_reply(event: Payload) -> bool | None:
+    """Whether a message is in a thread that was there before; None where Chat does not tell."""
+    told = event.message.get("threadReply")
+    if isinstance(told, bool):
+        return told
+    opens = event.kind != "clicked" and _ROOT.fullmatch(str(event.message.get("name")))
+    return False if opens else None
+
+
+def _kind(space: Json) -> str:
+    if space.get("singleUserBotDm") is True or space.get("type") == "DM":
+        return DIRECT
+    kind = space.get("spaceType")
+    return next((known for known in (DIRECT, "GROUP_CHAT") if kind == known), "SPACE")
+
+
+def _domains(user: Json) -> tuple[str, ...]:
+    email, domain_id = user.get("email"), user.get("domainId")
+    domain = email.rpartition("@")[2].lower() if isinstance(email, str) and "@" in email else None
+    return tuple(each for each in (domain, domain_id) if isinstance(each, str))
+
+
+def _key(event: Payload, space: str, body: bytes) -> str:
+    if event.kind == "message":
+        return named(event.message.get("name"), MESSAGE, "message.name")
+    happened = f"{event.name} {event.time} {event.user.get('name')} {event.message.get('name')}"
+    same = whole(happened).encode() if event.time else storable(body)
+    return f"{space}/messages/{event.kind}-{hashlib.sha256(same).hexdigest()[:40]}"
+
+
+def _locale(common: Json) -> str | None:
+    locale = common.get("userLocale")
+    return locale if isinstance(locale, str) else None
+
+
+def _time(value: Any) -> datetime:
+    try:
+        at = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return datetime.now(UTC)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

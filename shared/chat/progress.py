@@ -1,0 +1,31 @@
+"""Progress in a question's message: only under a lease, tried once, and given up quietly."""
+
+from shared.chat.message import Chat, Content
+from shared.memory.records import Records
+from shared.messages.envelope import Question
+from shared.runtime.deadline import Deadline
+
+#: Seconds that showing progress may take in all, so that a step is never kept from its end.
+WAIT_FOR_PROGRESS = 8.0
+#: Seconds that a lease must still hold to be worth beginning: it may have taken long to get.
+LEAST_LEASE = 2.0
+
+
+class Progress:
+    """Writes progress into the messages of questions."""
+
+    def __init__(self, chat: Chat, records: Records) -> None:
+        self._chat = chat
+        self._records = records
+
+    def show(self, question: Question, content: Content, deadline: Deadline, *, again: int = 0) -> None:
+        """Replace what the message shows, unless a final message is noted. Raises what went wrong.
+
+        `again` is the how-many-th answer that is under way.
+        """
+        briefly = deadline.within(WAIT_FOR_PROGRESS)
+        lease = self._records.lease(question.id, briefly, again=again)
+        if lease is None or lease.seconds < LEAST_LEASE:
+            return
+        with self._records.writing(question.id, lease, briefly) as until:
+            self._chat.update_progress(question, content, until)

@@ -1,0 +1,1 @@
+"""Words and languages: what a text is about, and what the bot says."""

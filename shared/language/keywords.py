@@ -1,0 +1,55 @@
+"""A query by rule: what is asked, with the words that it leaves unsaid behind it, and no model asked."""
+
+from collections.abc import Iterable, Iterator
+
+from shared.language.detect import of_text
+from shared.language.pointing import pointed_out
+from shared.language.salience import Salience, with_unsaid
+from shared.language.words import Word, words
+from shared.messages.envelope import Envelope
+
+#: Role (user or assistant) and text of an earlier turn.
+Said = tuple[str, str]
+
+
+class _Plain:
+    """A lexicon without the corpus at hand: every word that is no stop word says the same."""
+
+    def words(self, text: str) -> Iterator[Word]:
+        return words(text)
+
+    def rarity(self, term: str) -> float:
+        return 1.0 if term else 0.0
+
+
+def by_rule(envelope: Envelope) -> str:
+    """The question with its keywords: what is searched for without a model's rewrite."""
+    return with_keywords_of(envelope, _asked(envelope))
+
+
+def with_keywords_of(envelope: Envelope, sentence: str) -> str:
+    """The sentence and, in brackets, those keywords of the question that it does not hold."""
+    question = envelope.question
+    history = ((turn.role, turn.text) for turn in envelope.history)
+    unsaid = keywords(_asked(envelope), history)
+    said = {term for word in words(sentence) for term in word.terms}
+    new = [word for word in unsaid if said.isdisjoint(word.terms)]
+    japanese = of_text(question.text, question.language) == "ja"
+    return with_unsaid(" ".join(sentence.split()), new, japanese=japanese)
+
+
+def _asked(envelope: Envelope) -> str:
+    """The question; where it points at an item of an answer's list, with that item."""
+    answers = (turn.text for turn in envelope.history if turn.role == "assistant")
+    return pointed_out(envelope.question.text, answers)
+
+
+def keywords(question: str, history: Iterable[Said]) -> list[Word]:
+    """The words that a conversation is most about and that its next question leaves unsaid, best first."""
+    topic = Salience(_Plain())
+    for role, text in history:
+        if role == "user":
+            topic.hear(text)
+        else:
+            topic.tell(text)
+    return [word for word, _ in topic.unsaid(question)]

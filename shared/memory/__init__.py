@@ -1,0 +1,1 @@
+"""What is kept in Firestore, and for how long."""

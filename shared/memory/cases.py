@@ -1,0 +1,191 @@
+"""Dead letters as operators work on them: one case a question, however many copies Pub/Sub delivers.
+
+`dead_letters/<question id with _>`:
+    question_id, reference
+    space, thread, conversation, language, asked_at       None where the data names no question
+    sender, step, reason, error, attempts    `sender` is the step that sent the message, or Chat: its topic is
+                                             where a replay goes; `attempts` is how often `step` has failed
+    data, bytes, attributes                  the message, its attributes as they were before it died
+    message_ids, copies, told, first_at, last_at, expired_at
+    state          open, replayed, archived or discarded; what operators have done with it
+    answered_at    when an answer stood in Chat after all
+    replays, returned       how often it was replayed, and how often it came back from that
+    again          how often the asker has had the question answered anew, as the latest letter has it
+The rest belongs to the operators' tools (ops/).
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from google.api_core.exceptions import NotFound
+
+from shared.memory.firestore import TIMEOUT, Fields, change, document_id, expiry
+from shared.memory.forgotten import Forgotten
+from shared.messages.dead_letter import DeadLetter, reference
+from shared.runtime.deadline import Deadline
+from shared.runtime.retry import call
+
+COLLECTION = "dead_letters"
+#: As long as Pub/Sub can keep a message.
+KEEP = timedelta(days=31)
+MOST_BYTES = 900_000
+#: Enough to recognise copies; a message that keeps coming back must not fill the document.
+MOST_MESSAGE_IDS = 50
+NO_RECORD = "no_failure_record"
+STATES = OPEN, REPLAYED, ARCHIVED, DISCARDED = "open", "replayed", "archived", "discarded"
+
+#: What of a case is from the letter, and replaced by a later one.
+_OF_THE_LETTER = (
+    "space", "thread", "conversation", "language", "asked_at", "sender", "step", "reason", "error",
+    "attempts", "data", "bytes", "attributes", "last_at", "expired_at", "again",
+)  # fmt: skip
+#: What a case cannot do without: where it is damaged, it is made anew.
+_KINDS: dict[str, tuple[type, ...]] = {
+    "question_id": (str,),
+    "reference": (str,),
+    "data": (bytes, type(None)),
+    "told": (bool,),
+    "state": (str,),
+    "first_at": (datetime,),
+}
+
+
+class Cases:
+    """The cases of one Firestore database."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._forgotten = Forgotten(client)
+
+    def store(self, letter: DeadLetter, failure: Fields | None, deadline: Deadline) -> Fields | None:
+        """Keep a letter, or count it as a copy; returns the case, or None when the person has told the bot to
+        forget the question. Raises Transient or Permanent."""
+        now = datetime.now(UTC)
+        if letter.question and self._forgotten.covers(letter.question, deadline):
+            return None
+
+        def edit(current: Fields | None) -> Fields | None:
+            case = case_of(letter, failure, now)
+            return case if current is None else with_letter(current, letter, case)
+
+        return change(self._client, self._reference(letter.case_id), edit, deadline) or {}
+
+    def mark_told(self, letter: DeadLetter, deadline: Deadline) -> None:
+        """Note that the asker knows. Raises Transient or Permanent."""
+        change(
+            self._client,
+            self._reference(letter.case_id),
+            lambda current: None if current is None or current.get("told") else {"told": True},
+            deadline,
+        )
+
+    def mark_answered(self, question_id: str, deadline: Deadline) -> None:
+        """Note, if there is a case, that its question is answered. Raises Transient or Permanent."""
+        document = self._reference(document_id(question_id))
+        try:
+            call(
+                lambda timeout: document.update(
+                    {"answered_at": datetime.now(UTC)}, retry=None, timeout=timeout
+                ),
+                service="firestore",
+                deadline=deadline,
+                timeout=TIMEOUT,
+                answers=(NotFound,),
+            )
+        except NotFound:
+            return
+
+    def _reference(self, case_id: str) -> Any:
+        return self._client.collection(COLLECTION).document(case_id)
+
+
+def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields:
+    """A new case; `failure` is the failure record of the step where it died, if there is one."""
+    question = letter.question
+    return {
+        "question_id": letter.question_id,
+        "reference": reference(letter.question_id),
+        "space": question.space if question else None,
+        "thread": question.thread if question else None,
+        "conversation": question.conversation if question else None,
+        "language": question.language if question else None,
+        "asked_at": question.asked_at if question else None,
+        "sender": letter.sender,
+        # Firestore refuses more than 1 MiB: the bytes are then in the backup subscription alone.
+        "data": letter.data if len(letter.data) <= MOST_BYTES else None,
+        "bytes": len(letter.data),
+        "attributes": letter.attributes,
+        **_failed(letter, failure),
+        "copies": 1,
+        "message_ids": [letter.message_id],
+        "told": False,
+        "first_at": now,
+        "last_at": now,
+        "state": OPEN,
+        "answered_at": None,
+        "again": letter.again,
+        "replays": letter.replay,
+        "returned": 0,
+        "expired_at": expiry(now, KEEP),
+    }
+
+
+def with_letter(current: Fields, letter: DeadLetter, case: Fields) -> Fields | None:
+    """What a further letter changes in a case; None for a copy that is known.
+
+    A letter that comes back from the latest replay opens the case again, and so does one of a question that
+    its asker has tried again since. One of an earlier time, which Pub/Sub has delivered late or twice, is
+    only counted, and so is one of a discarded case.
+    """
+    seen = current.get("message_ids")
+    known = [entry for entry in seen if isinstance(entry, str)] if isinstance(seen, list) else []
+    damaged = {name: case[name] for name, kinds in _KINDS.items() if not isinstance(current.get(name), kinds)}
+    if letter.message_id in known and not damaged:
+        return None
+    counted = {
+        "copies": count(current, "copies") + 1,
+        "message_ids": [*known, letter.message_id][-MOST_MESSAGE_IDS:],
+    }
+    before = (count(current, "again"), count(current, "replays"))
+    if not damaged and (current["state"] == DISCARDED or (letter.again, letter.replay) < before):
+        return counted
+    return {
+        **damaged,
+        **{name: case[name] for name in _OF_THE_LETTER},
+        **_known_reason(current, case),
+        **({"answered_at": None} if letter.again > count(current, "again") else {}),
+        **_returned(current, letter),
+        **counted,
+    }
+
+
+def _returned(current: Fields, letter: DeadLetter) -> Fields:
+    replays, state = count(current, "replays"), current.get("state")
+    if letter.replay <= replays and state != REPLAYED:
+        return {}
+    opened = {"state": OPEN} if state == REPLAYED else {}
+    return {**opened, "returned": count(current, "returned") + 1, "replays": max(letter.replay, replays)}
+
+
+def _known_reason(current: Fields, case: Fields) -> Fields:
+    """A reason that is known is not replaced by none: one failure can lead to two letters."""
+    known = current.get("reason")
+    if case["reason"] != NO_RECORD or not isinstance(known, str) or current.get("step") != case["step"]:
+        return {}
+    return {"reason": known, "error": current.get("error")}
+
+
+def count(fields: Fields, name: str) -> int:
+    """A number of a case; 0 where there is none."""
+    number = fields.get(name)
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else 0
+
+
+def _failed(letter: DeadLetter, failure: Fields | None) -> Fields:
+    recorded = failure or {}
+    return {
+        "step": letter.step,
+        "reason": letter.reason or recorded.get("reason") or NO_RECORD,
+        "error": recorded.get("error"),
+        "attempts": count(recorded, "count") or letter.deliveries or 0,
+    }

@@ -1,0 +1,86 @@
+"""What people think of answers, for those who look after the bot (`python -m ops feedback`).
+
+`feedback/<hash of question and person>`: question_id, reference, conversation, space, thread, again (the
+how-many-th answer of the question), verdict (up, down), reason (of a verdict down, or None), question,
+search_query, sources (ids), model, language, asked_at, at, expired_at. One document a person: who changes
+their mind replaces it. Who it was is not kept.
+"""
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, get_args
+
+from shared.chat.places import Place
+from shared.memory.firestore import Fields, change, expiry
+from shared.messages.dead_letter import reference
+from shared.messages.ending import again_of
+from shared.messages.envelope import Question
+from shared.runtime.deadline import Deadline
+
+COLLECTION = "feedback"
+Verdict = Literal["up", "down"]
+#: Why an answer is of no help.
+Reason = Literal["wrong", "incomplete", "outdated", "off_topic"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+REASONS: tuple[Reason, ...] = get_args(Reason)
+#: As `/help` tells people.
+KEEP = timedelta(days=90)
+
+
+class Feedback:
+    """The ratings of one Firestore database."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def keep(
+        self,
+        question: Question,
+        final: Fields,
+        place: Place,
+        verdict: Verdict,
+        reason: Reason | None,
+        deadline: Deadline,
+    ) -> bool:
+        """Keep a rating that was given at `place.at`, unless the person has given a later one.
+
+        Returns whether it is theirs now. Raises Transient or Permanent.
+        """
+        fields = _fields(question, final, place, verdict, reason if verdict == "down" else None)
+        latest = True
+
+        def edit(current: Fields | None) -> Fields | None:
+            nonlocal latest
+            before = (current or {}).get("at")
+            latest = not isinstance(before, datetime) or before <= place.at
+            return fields if latest else None
+
+        change(self._client, self._reference(question, place.person), edit, deadline)
+        return latest
+
+    def _reference(self, question: Question, person: str) -> Any:
+        name = hashlib.sha256(f"{question.id} {person}".encode()).hexdigest()[:40]
+        return self._client.collection(COLLECTION).document(name)
+
+
+def _fields(
+    question: Question, final: Fields, place: Place, verdict: Verdict, reason: Reason | None
+) -> Fields:
+    return {
+        "question_id": question.id,
+        "reference": reference(question.id),
+        "conversation": question.conversation,
+        "space": question.space,
+        "thread": question.thread,
+        "again": again_of(final),
+        "verdict": verdict,
+        "reason": reason,
+        "question": question.text,
+        "search_query": final["search_query"],
+        "sources": [source["id"] for source in final["sources"]],
+        "model": final.get("model"),
+        "language": question.language,
+        "asked_at": question.asked_at,
+        "at": place.at,
+        "expired_at": expiry(datetime.now(UTC), KEEP),
+    }

@@ -1,0 +1,92 @@
+"""What all our Firestore documents have in common: ids from resource names, and safe changes."""
+
+import random
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
+
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Transient
+from shared.runtime.retry import call
+
+#: Seconds one attempt of a read or write may take.
+TIMEOUT = 3.0
+#: How often a change is tried anew when somebody else has changed the document meanwhile.
+MOST_CHANGES = 8
+
+Fields = dict[str, Any]
+
+
+def document_id(resource_name: str) -> str:
+    """`spaces/A/threads/B` → `spaces_A_threads_B`: a document id may not contain a slash."""
+    return resource_name.replace("/", "_")
+
+
+def expiry(now: datetime, keep: timedelta) -> datetime:
+    """The `expired_at` of a document saved `now`: Firestore's TTL policy sits on this field, and readers
+    check it themselves, because the deletion comes late (often by hours)."""
+    return now + keep
+
+
+def read(reference: Any, deadline: Deadline, *, attempts: int = 3) -> Any:
+    """The snapshot of a document (`.exists` tells whether there is one)."""
+    return call(
+        lambda timeout: reference.get(retry=None, timeout=timeout),
+        service="firestore",
+        deadline=deadline,
+        timeout=TIMEOUT,
+        attempts=attempts,
+    )
+
+
+def change(
+    client: Any,
+    reference: Any,
+    edit: Callable[[Fields | None], Fields | None],
+    deadline: Deadline,
+    *,
+    attempts: int = 3,
+) -> Fields | None:
+    """Compare-and-set: `edit` gets the fields (None: no document) and returns the new ones, or None to
+    leave the document as it is. Returns the document's fields afterwards.
+
+    No transaction: transactions on one busy document crawl. `edit` runs again when another writer was
+    faster, at most MOST_CHANGES times; then Transient (`firestore_contention`) is raised.
+    """
+    for number in range(MOST_CHANGES):
+        if number:  # whoever was faster may well come again: spread the next tries
+            time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
+        snapshot = read(reference, deadline, attempts=attempts)
+        current: Fields | None = snapshot.to_dict() if snapshot.exists else None
+        wanted = edit(current)
+        if wanted is None:
+            return current
+        try:
+            _write(client, reference, snapshot, wanted, deadline, attempts)
+        except (AlreadyExists, FailedPrecondition, NotFound):
+            continue
+        return wanted
+    raise Transient("firestore_contention", f"{MOST_CHANGES} writers were faster")
+
+
+def _write(
+    client: Any, reference: Any, snapshot: Any, wanted: Fields, deadline: Deadline, attempts: int
+) -> None:
+    def write(timeout: float) -> None:
+        if not snapshot.exists:
+            reference.create(wanted, retry=None, timeout=timeout)
+            return
+        option = client.write_option(last_update_time=snapshot.update_time)
+        reference.update(wanted, option=option, retry=None, timeout=timeout)
+
+    call(
+        write,
+        service="firestore",
+        deadline=deadline,
+        timeout=TIMEOUT,
+        attempts=attempts,
+        answers=(AlreadyExists, FailedPrecondition, NotFound),
+    )

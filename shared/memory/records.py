@@ -1,0 +1,230 @@
+"""Our own record of a question: it decides what may still be written into the question's Chat message.
+
+Chat has no precondition for an update, so a late progress update could overwrite the answer. Therefore
+progress is only written under a short lease, and a final message is first noted here and then waits until
+no lease is running. The first answer that is noted wins, and a redelivery posts that one again. An apology
+is written under a lease too, and gives way to an answer. Whoever asked may have a question answered again:
+then the message belongs to the answer with the highest `again`, and what is under way for an earlier one
+comes too late.
+
+`questions/<message name with _>`: question_id, lease, lease_until, final, posted, apologised, expired_at;
+`apologised` tells whether an apology was noted at any time. What `final` holds: `shared/messages/ending.py`.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.memory.firestore import Fields, change, document_id, expiry, read
+from shared.messages.ending import APOLOGY, again_of, is_final
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Permanent, Transient
+
+COLLECTION = "questions"
+#: Longer than a progress write may take, so that none is under way when the lease is over.
+LEASE = timedelta(seconds=6)
+#: The same for an apology, whose write is tried more than once (WAIT_FOR_APOLOGY in answer_fn/tell.py).
+APOLOGY_LEASE = timedelta(seconds=12)
+#: Seconds before the end of a lease in which nothing is written any more: clocks differ.
+MARGIN = 0.5
+#: How often a final message looks whether the running lease was given back, in seconds.
+POLL = 0.1
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The final message of a question, and whether all that follows from it was done already."""
+
+    final: Fields
+    posted: bool
+    #: Whether the question has been a dead letter: an apology was noted before.
+    apologised: bool = False
+
+    @property
+    def again(self) -> int:
+        """The how-many-th answer it is; 0 is the first one."""
+        return again_of(self.final)
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to write into a question's message until a time; `key` tells it from later leases."""
+
+    key: str
+    until: datetime
+
+    @property
+    def seconds(self) -> float:
+        """How long it still holds, never negative."""
+        return max(0.0, (self.until - datetime.now(UTC)).total_seconds())
+
+
+class Records:
+    """The question records of one Firestore database; `hours` is how long one is kept."""
+
+    def __init__(self, client: Any, hours: float, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._client = client
+        self._keep = timedelta(hours=hours)
+        self._sleep = sleep
+
+    def lease(self, question_id: str, deadline: Deadline, *, again: int = 0) -> Lease | None:
+        """Ask to write progress now: a lease to give back, or None when a final message is noted or
+        somebody else is writing."""
+        return self._lease(question_id, LEASE, None, again, deadline)
+
+    def lease_for_apology(self, question_id: str, apology: Fields, deadline: Deadline) -> Lease | None:
+        """Note an apology and ask to write it now: a lease, or None when an answer is noted or the apology
+        is posted. Raises Transient while somebody else is writing."""
+        return self._lease(question_id, APOLOGY_LEASE, apology, again_of(apology), deadline)
+
+    @contextmanager
+    def writing(
+        self, question_id: str, lease: Lease, deadline: Deadline, *, apology: bool = False
+    ) -> Iterator[Deadline]:
+        """Write under a lease, by the deadline that is given, and give the lease back afterwards.
+
+        While it is in doubt whether the write will still show, the lease is left to run out instead.
+        """
+        try:
+            yield deadline.within(lease.seconds - MARGIN)
+        except Transient as trouble:
+            if not trouble.in_doubt:
+                self.release(question_id, lease, deadline)
+            raise
+        except Permanent:
+            self.release(question_id, lease, deadline)
+            raise
+        self.release(question_id, lease, deadline, apologised=apology)
+
+    def release(
+        self, question_id: str, lease: Lease, deadline: Deadline, *, apologised: bool = False
+    ) -> None:
+        """Give the lease back, so that a final message need not wait for its end."""
+
+        def edit(current: Fields | None) -> Fields | None:
+            if current is None or current.get("lease") != lease.key:
+                return None  # it has run out, and is somebody else's by now
+            posted = bool(current.get("posted")) or (apologised and _kind(current) == APOLOGY)
+            return {"lease": None, "lease_until": None, "posted": posted}
+
+        change(self._client, self._reference(question_id), edit, deadline)
+
+    def _lease(
+        self, question_id: str, length: timedelta, apology: Fields | None, again: int, deadline: Deadline
+    ) -> Lease | None:
+        granted: Lease | None = None
+
+        def edit(current: Fields | None) -> Fields | None:
+            nonlocal granted
+            now = datetime.now(UTC)  # each time anew: reading may have taken a while
+            record = self._record(question_id, current, now)
+            granted = None
+            if not _may_write(record, apology, again):
+                return None
+            if _leased(record, now):
+                if apology is not None:
+                    raise Transient("message_busy", "progress is being written")
+                return None
+            granted = Lease(secrets.token_hex(8), now + length)
+            final = {} if apology is None else {"final": apology, "posted": False, "apologised": True}
+            return {**record, **final, "lease": granted.key, "lease_until": granted.until}
+
+        change(self._client, self._reference(question_id), edit, deadline, attempts=1)
+        return granted
+
+    def settled(self, question_id: str, deadline: Deadline) -> Settled | None:
+        """The final message that was noted for this question, if any."""
+        snapshot = read(self._reference(question_id), deadline)
+        return _settled(snapshot.to_dict() if snapshot.exists else None)
+
+    def settle(self, question_id: str, final: Fields, deadline: Deadline) -> Settled:
+        """Note the final message, unless one is noted already, and wait until nothing is being written.
+
+        Returns what is noted then: it may be of a later time, when the question was answered again.
+        """
+        now = datetime.now(UTC)
+
+        def edit(current: Fields | None) -> Fields | None:
+            record = self._record(question_id, current, now)
+            if not _gives_way(record, again_of(final)):
+                return None
+            return {**record, "final": final, "posted": False}
+
+        reference = self._reference(question_id)
+        record = change(self._client, reference, edit, deadline)
+        while _leased(record or {}, datetime.now(UTC)) and deadline.remaining > POLL:
+            self._sleep(POLL)
+            record = read(reference, deadline).to_dict()
+        return _settled(record) or Settled(final, posted=False)
+
+    def mark_posted(self, question_id: str, deadline: Deadline, *, again: int = 0) -> Settled | None:
+        """Note that the final message is in Chat and its turn is saved: a redelivery has nothing to do.
+
+        Returns the final message of a later time, if one was noted meanwhile: then that one is to be seen.
+        """
+        newer: Settled | None = None
+
+        def edit(current: Fields | None) -> Fields | None:
+            nonlocal newer
+            settled = _settled(current)
+            newer = settled if settled and settled.again > again else None
+            return {"posted": True} if settled and newer is None and not settled.posted else None
+
+        change(self._client, self._reference(question_id), edit, deadline)
+        return newer
+
+    def _reference(self, question_id: str) -> Any:
+        return self._client.collection(COLLECTION).document(document_id(question_id))
+
+    def _record(self, question_id: str, current: Fields | None, now: datetime) -> Fields:
+        """The record as it is, as far as it has the shape of one, or a new one."""
+        fresh: Fields = {
+            "question_id": question_id,
+            "lease": None,
+            "lease_until": None,
+            "final": None,
+            "posted": False,
+            "apologised": False,
+            "expired_at": expiry(now, self._keep),
+        }
+        return fresh | {name: value for name, value in (current or {}).items() if name in fresh}
+
+
+def _kind(record: Fields) -> str | None:
+    final = record.get("final")
+    return str(final["kind"]) if is_final(final) else None
+
+
+def _noted(record: Fields) -> int:
+    """The how-many-th answer is noted; -1 for none."""
+    final = record.get("final")
+    return again_of(final) if is_final(final) else -1
+
+
+def _gives_way(record: Fields, again: int) -> bool:
+    """Whether what is noted, if anything, gives way to the how-many-th answer."""
+    return _noted(record) < again or (_noted(record) == again and _kind(record) == APOLOGY)
+
+
+def _may_write(record: Fields, apology: Fields | None, again: int) -> bool:
+    """Whether progress, or this apology, may still be written: not after an answer, and an apology once."""
+    if apology is None:
+        return _noted(record) < again or _noted(record) == -1
+    return _noted(record) < again or (_gives_way(record, again) and not record.get("posted"))
+
+
+def _leased(record: Fields, now: datetime) -> bool:
+    until = record.get("lease_until")
+    return isinstance(until, datetime) and until > now
+
+
+def _settled(record: Fields | None) -> Settled | None:
+    record = record or {}
+    final = record.get("final")
+    if not is_final(final):
+        return None
+    return Settled(final, bool(record.get("posted")), bool(record.get("apologised")))

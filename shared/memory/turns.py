@@ -1,0 +1,106 @@
+"""What stands in the document of a conversation: turns and waiting questions, read without trusting them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import ValidationError
+
+from shared.memory.firestore import Fields
+from shared.messages.envelope import Question, Turn
+
+#: A question that was not answered for this long no longer counts when the next one is rewritten.
+PENDING_COUNTS_FOR = timedelta(minutes=5)
+#: What a prompt may hold of the history, in characters, newest first: the cost of a turn stays flat.
+PROMPT_CHARACTERS = 8_000
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What was remembered when a question came in: the history without it; was it answered already?"""
+
+    history: tuple[Turn, ...] = ()
+    answered: bool = False
+
+
+def entries(value: Any, *needed: str) -> list[Fields]:
+    """The well-formed entries of a list that may hold anything."""
+    fields = {"text": str, "question_id": str, "timestamp": datetime, **dict.fromkeys(needed, str)}
+    return [
+        entry
+        for entry in (value if isinstance(value, list) else [])
+        if isinstance(entry, dict) and all(isinstance(entry.get(name), kind) for name, kind in fields.items())
+    ]
+
+
+def is_of(entry: Fields, question: Question, *, since: int) -> bool:
+    """Whether a turn is of a question's how-many-th answer, or of a later one; the person's own turn tells
+    nothing but for the first one."""
+    again = entry.get("again", 0)
+    answered = again if isinstance(again, int) else 0
+    return entry["question_id"] == question.id and answered >= since
+
+
+def asked_of(current: Fields | None) -> list[str]:
+    """The ids of the latest questions of a document, if it has any."""
+    listed = (current or {}).get("asked")
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+
+
+def counting(pending: Iterable[Fields], now: datetime) -> list[Fields]:
+    """The waiting questions that are young enough to be worth knowing."""
+    return [entry for entry in pending if now - entry["timestamp"] < PENDING_COUNTS_FOR]
+
+
+def noted(turns: list[Fields], pending: list[Fields], question: Question, now: datetime) -> Noted:
+    """The history that a question was asked in, made of what is remembered now."""
+    answered = any(entry["question_id"] == question.id for entry in turns)
+    waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
+    others = [
+        entry
+        for entry in (*turns, *waiting)
+        # What was asked after it is not its history, though it may have been answered before it came here.
+        if entry["question_id"] != question.id and entry["timestamp"] <= question.asked_at
+    ]
+    return Noted(history_of(filter(None, map(turn_of, others))), answered)
+
+
+def history_of(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """The turns in order of time, as many of the newest as a prompt may hold."""
+    return _newest(sorted(turns, key=lambda turn: turn.timestamp))
+
+
+def turn_of(entry: Fields) -> Turn | None:
+    """What an entry says as an envelope carries it; None for one that is not of that shape."""
+    try:
+        return Turn.model_validate({name: entry[name] for name in Turn.model_fields})
+    except ValidationError:
+        return None
+
+
+def _newest(history: list[Turn]) -> tuple[Turn, ...]:
+    kept: list[Turn] = []
+    left = PROMPT_CHARACTERS
+    for turn in reversed(history):
+        left -= len(turn.text)
+        if left < 0 and kept:
+            break
+        kept.append(turn if left >= 0 else turn.model_copy(update={"text": turn.text[:PROMPT_CHARACTERS]}))
+    return tuple(reversed(kept))
+
+
+def fitting(turns: list[Fields], most_bytes: int) -> list[Fields]:
+    """The newest turns that fit into so many bytes, whole questions only: the oldest go first."""
+    size = 0
+    for position in range(len(turns) - 1, -1, -1):
+        size += size_of(turns[position])
+        if size > most_bytes:
+            oldest_kept = turns[position]["question_id"]
+            return [turn for turn in turns[position + 1 :] if turn["question_id"] != oldest_kept]
+    return turns
+
+
+def size_of(turn: Fields) -> int:
+    """At least the bytes that Firestore counts for an entry: UTF-8, and 200 for names and the rest."""
+    return 200 + sum(len(str(value).encode("utf-8", "replace")) for value in turn.values())

@@ -1,0 +1,1 @@
+"""What travels through the pipeline: envelopes, endings and dead letters."""

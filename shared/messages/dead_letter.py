@@ -1,0 +1,156 @@
+"""A message of the dead-letter topic, read: what it was, who sent it, where it failed.
+
+Anything can be a dead letter, also what no code of ours has sent. `shared/memory/cases.py` keeps them.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from shared.chat.events import question_of
+from shared.chat.payloads import payload, storable
+from shared.language.texts import languages
+from shared.memory.firestore import document_id
+from shared.messages.envelope import Context, Envelope, Language, Question
+from shared.runtime.cloudevent import REPLAY_COUNT, received_attributes
+from shared.runtime.errors import StepError
+
+#: Who sends events, not as CloudEvents, and the topic they come by where they do not come over HTTPS.
+CHAT, EVENTS = "chat", "chat-events"
+#: Who takes what a step, or Chat, sends.
+TAKER = {CHAT: "ingest", "ingest": "reformulate", "reformulate": "retrieve", "retrieve": "answer"}
+
+_SOURCE = "//threadwise/"
+_OURS = "dead-letter-"
+#: What Pub/Sub adds when it forwards a message itself, as an HTTP header.
+_DELIVERIES = "cloudpubsubdeadlettersourcedeliverycount"
+_SUBSCRIPTION = "cloudpubsubdeadlettersourcesubscription"
+
+
+def reference(question_id: str) -> str:
+    """What the asker is given to name the case by: `TW-` and eight hexadecimal digits."""
+    return "TW-" + hashlib.sha256(question_id.encode()).hexdigest()[:8].upper()
+
+
+def unknown_id(data: bytes) -> str:
+    """Stands in for the question's id where the data names no question."""
+    return "unknown_" + hashlib.sha256(data).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """One message of the dead-letter topic. `attributes` are the original ones, without those that were
+    added when it became a dead letter; `deliveries` is Pub/Sub's count, where Pub/Sub gave up on it.
+    `data` is the message's, but for the tokens in an event of Chat (`from_chat`); `envelope` is what a
+    step of ours has sent, as far as it can be opened."""
+
+    data: bytes
+    from_chat: bool
+    attributes: dict[str, str]
+    message_id: str
+    parked_by: str | None
+    reason: str | None
+    deliveries: int | None
+    question: Question | None
+    envelope: Envelope | None = None
+
+    @classmethod
+    def from_push(
+        cls, headers: Mapping[str, str], body: bytes, spoken: tuple[Language, ...] = languages()
+    ) -> "DeadLetter":
+        """Read an unwrapped push. Never fails: what cannot be understood is kept as it is.
+
+        `spoken` are the languages that the bot speaks: an event does not say in which it is to be answered.
+        """
+        lowered = {name.lower(): value for name, value in headers.items()}
+        received = received_attributes(headers)
+        envelope = _opened(body)
+        question = envelope.question if envelope else _question_alone(body)
+        parked_by = received.get("dead-letter-step")
+        sent_on = EVENTS in lowered.get(_SUBSCRIPTION, "")
+        from_chat = question is None and (parked_by == TAKER[CHAT] or sent_on or _is_event(body))
+        data = storable(body) if from_chat else body
+        return cls(
+            data=data,
+            from_chat=from_chat,
+            attributes={name: value for name, value in received.items() if not name.startswith(_OURS)},
+            message_id=lowered.get("x-goog-pubsub-message-id", ""),
+            parked_by=parked_by,
+            reason=received.get("dead-letter-reason"),
+            deliveries=_number(lowered.get(_DELIVERIES)),
+            question=question_of(data, spoken) if from_chat else question,
+            envelope=envelope,
+        )
+
+    @classmethod
+    def from_pull(cls, attributes: Mapping[str, str], data: bytes, message_id: str) -> "DeadLetter":
+        """Read the same message as a pull subscription gives it."""
+        return cls.from_push({**attributes, "x-goog-pubsub-message-id": message_id}, data)
+
+    @property
+    def contexts(self) -> tuple[Context, ...]:
+        """The passages that had been found."""
+        return (self.envelope.contexts or ()) if self.envelope else ()
+
+    @property
+    def again(self) -> int:
+        """The how-many-th answer it was to lead to; 0 is the first one."""
+        return self.envelope.again if self.envelope else 0
+
+    @property
+    def sender(self) -> str | None:
+        """The step that sent the message before it died, or Chat."""
+        source = self.attributes.get("ce-source", "")
+        if source.startswith(_SOURCE):
+            return source.removeprefix(_SOURCE)
+        return CHAT if self.from_chat else None
+
+    @property
+    def step(self) -> str | None:
+        """Where it failed: the step that parked it, or else the one that takes what the sender sends."""
+        return self.parked_by or TAKER.get(self.sender or "")
+
+    @property
+    def replay(self) -> int:
+        """The how-many-th replay it comes back from; 0 for a message that was never replayed."""
+        return _number(self.attributes.get(REPLAY_COUNT)) or 0
+
+    @property
+    def question_id(self) -> str:
+        """The question's id, or what stands in for it."""
+        return self.question.id if self.question else unknown_id(self.data)
+
+    @property
+    def case_id(self) -> str:
+        """The document that this letter and all its copies belong to."""
+        return document_id(self.question_id)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() and len(text) < 7 else None
+
+
+def _opened(body: bytes) -> Envelope | None:
+    try:
+        return Envelope.from_bytes(body)
+    except StepError:
+        return None
+
+
+def _is_event(body: bytes) -> bool:
+    try:
+        payload(body)
+    except StepError:
+        return False
+    return True
+
+
+def _question_alone(body: bytes) -> Question | None:
+    """The question out of an envelope that is otherwise unreadable, such as one of another version."""
+    try:
+        return Question.model_validate(json.loads(body)["question"])
+    except (ValueError, TypeError, KeyError, RecursionError, ValidationError):
+        return None

@@ -1,0 +1,150 @@
+"""What travels through the pipeline: one question, and what each step has added to it.
+
+Versions: a reader accepts the current version and the one before it, so that the functions need not be
+deployed at the same instant. To change the envelope: raise VERSION, add an upgrade from the version
+before, and add a golden file of the new version to `tests/shared/messages/golden/` (the old ones are never
+edited).
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from shared.runtime.errors import Permanent, Transient
+
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+
+VERSION = 2
+#: From the version that is the key to the next one; only VERSION - 1 needs an entry.
+#: 1 → 2: `rewrite_fault`, `again`, `again_at`, `literal` and `button` came, all of which may be left out.
+UPGRADES: Mapping[int, Upgrade] = {1: lambda old: {**old, "version": 2}}
+
+#: An ISO 639 code. Which languages are spoken is told by the catalogues in `shared/language/texts`, not here:
+#: a function that was deployed before a language came says what it has to say in English.
+Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+ResourceName = Annotated[
+    str, Field(pattern=r"^spaces/[^/\s]+(/(threads|messages)/[^/\s]+)?$", max_length=400)
+]
+
+
+class _Part(BaseModel):
+    # hide_input: an error must not carry what a person wrote into a log.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Turn(_Part):
+    """One utterance of the conversation so far; a pending question has no assistant's turn after it."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    timestamp: AwareDatetime
+    question_id: str
+
+
+class Question(_Part):
+    """What was asked, by whom and where.
+
+    `id` is the resource name of the Chat message; `conversation` the resource name whose memory counts (a
+    thread, or the space of a direct message); `thread` where the reply goes (None: not into a thread).
+    """
+
+    id: ResourceName
+    conversation: ResourceName
+    space: ResourceName
+    thread: ResourceName | None = None
+    person: str
+    text: Annotated[str, Field(min_length=1)]
+    language: Language
+    asked_at: AwareDatetime
+
+
+class Context(_Part):
+    """A passage that retrieval found. `link` is what a person may open; `distance`: smaller is nearer."""
+
+    id: str
+    title: str
+    text: str
+    uri: str
+    link: str | None = None
+    distance: float
+
+
+class Envelope(_Part):
+    """The payload of every message on `questions`, `queries` and `findings`.
+
+    `rewrite_fault`: a reason code when the search query of a follow-up had to be made by rule, because the
+    model gave none or none that could be used; None otherwise.
+    `again` is how often the asker has had the question answered anew, and `again_at` when that was last;
+    `literal`: search for the question's own words. `button` is what a click on a button of ours calls; None
+    where Chat brings no clicks.
+    """
+
+    version: Literal[2] = 2
+    trace: Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,256}$")]
+    question: Question
+    history: tuple[Turn, ...] = ()
+    search_query: str | None = None
+    rewrite_fault: Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")] | None = None
+    contexts: tuple[Context, ...] | None = None
+    again: Annotated[int, Field(ge=0)] = 0
+    again_at: AwareDatetime | None = None
+    literal: bool = False
+    button: Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,400}$")] | None = None
+
+    @property
+    def key(self) -> str:
+        """Names what is to be answered: the question, and the how-many-th time it is answered."""
+        return f"{self.question.id}#{self.again}" if self.again else self.question.id
+
+    @property
+    def since(self) -> datetime:
+        """Since when somebody waits for the answer."""
+        return self.again_at or self.question.asked_at
+
+    def to_bytes(self) -> bytes:
+        """UTF-8 JSON."""
+        return self.model_dump_json().encode("utf-8")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Envelope":
+        """Open an envelope. Raises Permanent (malformed, retired) or Transient (a newer version)."""
+        raw = _object(data)
+        current = upgraded(raw)
+        try:
+            return cls.model_validate_json(data) if current is raw else cls.model_validate(current)
+        except ValidationError as error:
+            raise Permanent("envelope_malformed", _where(error)) from None
+
+
+def upgraded(
+    raw: dict[str, Any], *, to: int = VERSION, upgrades: Mapping[int, Upgrade] = UPGRADES
+) -> dict[str, Any]:
+    """`raw` itself if it is of the version `to`, or upgraded if it is of the one before.
+
+    Raises Transient for a newer version and Permanent for an older or missing one.
+    """
+    version = raw.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise Permanent("envelope_malformed", "no version number")
+    if version > to:
+        raise Transient("envelope_newer", f"version {version}: a deployment is under way")
+    if version < to - 1:
+        raise Permanent("envelope_retired", f"version {version}")
+    return raw if version == to else upgrades[version](raw)
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Permanent("envelope_malformed", "not JSON") from None
+    if not isinstance(raw, dict):
+        raise Permanent("envelope_malformed", "not a JSON object")
+    return raw
+
+
+def _where(error: ValidationError) -> str:
+    return ", ".join(".".join(map(str, fault["loc"])) + " " + fault["type"] for fault in error.errors()[:3])

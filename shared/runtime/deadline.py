@@ -1,0 +1,29 @@
+"""How much time a step has left."""
+
+import time
+from collections.abc import Callable
+
+from shared.runtime.errors import Transient
+
+
+class Deadline:
+    """A point in time that every call of a step must respect; `seconds` from now."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self._end - self._clock())
+
+    def bound(self, seconds: float) -> float:
+        """At most `seconds`, and no more than is left. Raises Transient (`deadline`) when nothing is."""
+        if self.remaining <= 0:
+            raise Transient("deadline", "the step has no time left")
+        return min(seconds, self.remaining)
+
+    def within(self, seconds: float) -> "Deadline":
+        """A nearer deadline for one part of the work: `seconds` from now, but never later than this one."""
+        return Deadline(min(seconds, self.remaining), self._clock)

@@ -1,0 +1,105 @@
+"""One call of Gemini, and what its response means.
+
+The SDK raises nothing for a blocked prompt, a cut-off or an empty answer, so the response is read in this
+order: prompt feedback, finish reason, text; then the caller's `parse`, which raises ValueError for text it
+cannot use. Reason codes: gemini_blocked, gemini_cut_off, gemini_empty, gemini_invalid.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from google.genai import types
+
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import Permanent, Transient
+from shared.runtime.retry import call
+
+T = TypeVar("T")
+
+_BLOCKED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"}
+#: An unusable answer is worth one more try, not all the attempts of a redelivered message.
+MOST_UNUSABLE = 2
+LEAST_SERVER_SECONDS = 10
+
+
+class _Unusable(Transient):
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail, retry_after=0)  # nothing is overloaded: there is nothing to wait for
+
+
+def generate(
+    client: Any,
+    *,
+    model: str,
+    prompt: str,
+    config: types.GenerateContentConfig,
+    parse: Callable[[str], T],
+    deadline: Deadline,
+    timeout: float,
+    attempts: int = 4,
+) -> T:
+    """Ask the model and return `parse(text)`.
+
+    Raises Permanent when the prompt or the answer was blocked, or when the last attempt gave something
+    unusable; Transient when Gemini could not be reached in time.
+    """
+
+    unusable = 0
+
+    def ask(seconds: float) -> T:
+        nonlocal unusable
+        # The SDK counts in milliseconds; its own retries stay off as long as retry_options is not set.
+        # The API refuses a server-side deadline below 10 s, which the SDK would derive from the timeout.
+        server = {"X-Server-Timeout": str(max(LEAST_SERVER_SECONDS, math.ceil(seconds)))}
+        options = types.HttpOptions(timeout=max(1, int(seconds * 1000)), headers=server)
+        response = client.models.generate_content(
+            model=model, contents=prompt, config=config.model_copy(update={"http_options": options})
+        )
+        _log_usage(model, response.usage_metadata)
+        try:
+            return _parsed(_text(response), parse)
+        except _Unusable as trouble:
+            unusable += 1
+            if unusable < MOST_UNUSABLE:
+                raise
+            raise Permanent(trouble.reason, f"{unusable} times in a row") from None
+
+    return call(ask, service="gemini", deadline=deadline, timeout=timeout, attempts=attempts)
+
+
+def _log_usage(model: str, usage: types.GenerateContentResponseUsageMetadata | None) -> None:
+    """What is paid for, also when the answer is of no use. Thoughts cost as much as what is said."""
+    if usage is None:
+        return
+    logs.info(
+        "Model asked",
+        model=model,
+        input_tokens=usage.prompt_token_count or 0,
+        output_tokens=(usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
+    )
+
+
+def _parsed(text: str, parse: Callable[[str], T]) -> T:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise _Unusable("gemini_invalid", type(error).__name__) from None
+
+
+def _text(response: types.GenerateContentResponse) -> str:
+    feedback = response.prompt_feedback
+    if feedback is not None and feedback.block_reason is not None:
+        raise Permanent("gemini_blocked", f"prompt: {feedback.block_reason.name}")
+    candidate = response.candidates[0] if response.candidates else None
+    reason = candidate.finish_reason.name if candidate and candidate.finish_reason else "none"
+    if reason in _BLOCKED:
+        raise Permanent("gemini_blocked", f"answer: {reason}")
+    if reason == "MAX_TOKENS":
+        raise _Unusable("gemini_cut_off", "the answer is longer than max_output_tokens")
+    parts = candidate.content.parts if candidate and candidate.content else None
+    text = "".join(part.text for part in parts or [] if part.text and not part.thought)
+    if not text.strip():
+        raise _Unusable("gemini_empty", f"finish reason {reason}")
+    return text

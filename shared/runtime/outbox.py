@@ -1,0 +1,32 @@
+"""Publishing: the next step's message, and dead letters."""
+
+from typing import Any
+
+from shared.runtime.cloudevent import Message
+from shared.runtime.deadline import Deadline
+from shared.runtime.retry import call
+
+#: Seconds one attempt to publish may take; production answers within tens of milliseconds.
+PUBLISH_TIMEOUT = 5.0
+
+
+class Outbox:
+    """Publishes to the topics of one project and waits for the confirmation."""
+
+    def __init__(self, client: Any, project: str) -> None:
+        self._client = client
+        self._project = project
+
+    def send(self, topic: str, message: Message, deadline: Deadline) -> str:
+        """Publish, and return the message id once it is stored. Raises Transient or Permanent."""
+        path = f"projects/{self._project}/topics/{topic}"
+
+        def publish(timeout: float) -> str:
+            future = self._client.publish(
+                path, message.data, retry=None, timeout=timeout, **message.attributes
+            )
+            # The client's own timeout starts when its thread gets to it: this one bounds the whole wait.
+            message_id: str = future.result(timeout=timeout)
+            return message_id
+
+        return call(publish, service="pubsub", deadline=deadline, timeout=PUBLISH_TIMEOUT)

@@ -1,0 +1,95 @@
+"""Settings from environment variables: one frozen object a function, read once, in `main.py`."""
+
+import os
+import sys
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from shared.language.texts import languages
+
+LOOPBACK = {"127.0.0.1", "localhost"}
+TOPIC = r"^[A-Za-z][A-Za-z0-9._~+%-]{2,254}$"
+
+
+def _loopback_http(url: str) -> str:
+    parts = urlsplit(url)
+    plain = not (parts.path.strip("/") or parts.query or parts.fragment or parts.username)
+    if parts.scheme != "http" or parts.hostname not in LOOPBACK or parts.port is None or not plain:
+        raise ValueError("must be http://127.0.0.1:PORT (a stand-in on this machine), or not set at all")
+    return f"{parts.hostname}:{parts.port}"
+
+
+#: `host:port` of a stand-in on loopback, given as an http:// URL; unset means the real service, over TLS.
+LoopbackEndpoint = Annotated[str, AfterValidator(_loopback_http)]
+
+
+class CommonSettings(BaseSettings):
+    """What every function is told. The variables are the field names in capitals."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    google_cloud_project: str = Field(min_length=1, description="Project of topics and Firestore")
+    firestore_database: str = Field(default="(default)", min_length=1, description="Firestore database id")
+    publishes_to: str | None = Field(default=None, pattern=TOPIC, description="Topic of the next step")
+    dead_letter_topic: str = Field(
+        default="dead-letters", pattern=TOPIC, description="Topic for what cannot go on"
+    )
+    chat_writes_per_second: float = Field(
+        default=1, gt=0, le=1000, description="Chat's quota of writes a second in one space"
+    )
+    log_content: bool = Field(default=False, description="Log what is asked and answered, too")
+    step_seconds: float = Field(default=60, ge=20, lt=600, description="Deadline of the step, in seconds")
+
+
+#: How long a conversation, and all that is kept for it, is remembered, in hours; at most a year.
+Hours = Annotated[float, Field(gt=0, le=8760, allow_inf_nan=False)]
+
+
+def listed(value: Any) -> Any:
+    """The values of a variable that holds several, with commas between them."""
+    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+
+
+def _spoken(language: str) -> str:
+    if language not in languages():
+        raise ValueError(f"{language!r} is none of {', '.join(languages())}")
+    return language
+
+
+#: Some of the languages that there are catalogues for, at least one.
+Languages = Annotated[
+    tuple[Annotated[str, AfterValidator(_spoken)], ...],
+    NoDecode,
+    BeforeValidator(listed),
+    Field(min_length=1),
+]
+
+S = TypeVar("S", bound=CommonSettings)
+
+
+def read(settings: type[S]) -> S:
+    """The settings of a function. Ends the process, naming every wrong variable, when one is wrong.
+
+    A deployment with a bad setting thus fails its start-up check, and no message is touched.
+    """
+    try:
+        return settings()
+    except ValidationError as error:
+        sys.exit(f"{settings.__module__.split('.')[0]} cannot start: {'; '.join(_faults(error, settings))}")
+
+
+def _faults(error: ValidationError, settings: type[CommonSettings]) -> list[str]:
+    return [_fault(fault, settings) for fault in error.errors()]
+
+
+def _fault(fault: Any, settings: type[CommonSettings]) -> str:
+    field = str(fault["loc"][0])
+    variable = field.upper()
+    about = settings.model_fields[field].description or ""
+    if fault["type"] == "missing":
+        return f"the environment variable {variable} is not set ({about})"
+    value = os.environ.get(variable, "")
+    return f"the environment variable {variable} is {value!r}: {fault['msg']} ({about})"

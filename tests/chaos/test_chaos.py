@@ -1,0 +1,183 @@
+"""Chaos: a run with faults keeps "one question, one end", and what is broken on a live stack is reported."""
+
+import ast
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import httpx
+import pytest
+
+from chaos.checker import check
+from chaos.load import Asked, Load
+from chaos.outside import look
+from chaos.script import TOPICS, written
+from chaos.storm import RESTART, schedule
+from chaos.verdict import Kind
+from chaos.watch import Watch, place_of
+from local.runner.pipeline import FUNCTIONS, STEPS
+from local.stand_ins.faults import NAMES
+from tests import ROOT
+from tests.support.chaos_asked import SPACE, VPN, conversation
+from tests.support.stack import Stack, running_stack
+
+REPLIES = f"/v1/{SPACE}/messages?messageReplyOption=REPLY_MESSAGE_OR_FAIL"
+
+
+def test_chaos_imports_nothing_that_it_tests() -> None:
+    imported = {
+        name.partition(".")[0]
+        for path in (ROOT / "chaos").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+
+    assert imported.isdisjoint({"shared", *(f"{step.name}_fn" for step in STEPS)})
+
+
+def test_the_same_seed_asks_the_same_and_breaks_the_same() -> None:
+    assert written(200, 50, seed=7) == written(200, 50, seed=7) != written(200, 50, seed=8)
+    assert blows(7, 100) == blows(7, 100) != blows(8, 100)
+
+
+def blows(seed: int, count: int) -> list[Any]:
+    return list(islice(schedule(seed), count))
+
+
+@pytest.mark.parametrize(("questions", "threads"), [(1, 1), (10, 3), (999, 120), (5, 400)])
+def test_as_many_questions_are_written_as_were_asked_for(questions: int, threads: int) -> None:
+    script = written(questions, threads, seed=1)
+
+    assert sum(len(each.questions) for each in script) == questions
+    assert sum(not each.direct for each in script) <= threads
+
+
+def test_a_topic_s_key_is_in_its_first_question_and_in_no_other_s() -> None:
+    topics = [topic for of_space in TOPICS.values() for topic in of_space]
+
+    assert [[key.key for key in topics if key.key in topic.first] for topic in topics] == [
+        [topic.key] for topic in topics
+    ]
+
+
+def test_every_round_of_the_storm_kills_each_function_and_troubles_each_service() -> None:
+    names = {blow.name for blow in blows(1, 35)}
+
+    assert {f"{step.name}-killed" for step in FUNCTIONS} | {RESTART} < names
+    assert set(NAMES) | {RESTART} == names
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_a_short_run_loses_and_doubles_nothing() -> None:
+    options = ["--questions", "40", "--threads", "15", "--seed", "4", "--quotas"]
+    command = [sys.executable, "-m", "chaos", *options]
+
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@dataclass
+class Asking:
+    """A live stack on which one conversation has been asked to its end."""
+
+    stack: Stack
+    watch: Watch
+    asked: list[Asked]
+
+    async def kinds(self) -> set[Kind]:
+        """What the checker reports now."""
+        places = {question.place for question in self.asked}
+        messages = [message for message in self.watch.of_the_bot() if place_of(message) in places]
+        outside = await asyncio.to_thread(look, self.stack.firestore, self.stack.places, messages, ())
+        ours = {place.replace("/", "_") for place in places}
+        theirs = {name: held for name, held in outside.conversations.items() if name in ours}
+        found = check(self.asked, replace(outside, conversations=theirs)).violations
+        return {violation.kind for violation in found}
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with running_stack(tmp_path_factory.mktemp("state"), tmp_path_factory.mktemp("logs")) as running:
+        yield running
+
+
+@asynccontextmanager
+async def asking(stack: Stack) -> AsyncIterator[Asking]:
+    """One question, asked and answered."""
+    watch = Watch(stack.places.url)
+    following = asyncio.create_task(watch.follow())
+    load = Load(stack.places.url, watch, [conversation(SPACE, VPN, VPN.first)])
+    try:
+        await load.run(float("inf"), lambda: None)
+        assert await watch.ended(load.asked[0].place, 1, 30)
+        await until(lambda: stack.cloud.idle)
+        yield Asking(stack, watch, load.asked)
+    finally:
+        following.cancel()
+        with suppress(asyncio.CancelledError):
+            await following
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():  # noqa: ASYNC110 - it is told by nothing else
+            await asyncio.sleep(0.05)
+
+
+def document(stack: Stack, collection: str, name: str) -> Any:
+    return stack.firestore.collection(collection).document(name.replace("/", "_"))
+
+
+@pytest.mark.slow
+async def test_a_turn_that_vanishes_is_reported(stack: Stack) -> None:
+    async with asking(stack) as one:
+        assert await one.kinds() == set()
+
+        document(stack, "chat_threads", one.asked[0].place).update({"turns": []})
+
+        assert await one.kinds() == {Kind.TURN_MISSING}
+
+
+@pytest.mark.slow
+async def test_a_second_message_of_the_bot_is_reported(stack: Stack) -> None:
+    async with asking(stack) as one:
+        assert await one.kinds() == set()
+        place = one.asked[0].place
+
+        body = {"text": "Me again.", "thread": {"name": place}}
+        async with (
+            httpx.AsyncClient(base_url=stack.places.url, trust_env=False) as client,
+            asyncio.timeout(10),
+        ):
+            while (await client.post(REPLIES, json=body)).status_code == 429:  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+
+        assert await one.watch.ended(place, 2, 10)
+        assert await one.kinds() == {Kind.DOUBLED}
+
+
+@pytest.mark.slow
+async def test_a_case_that_vanishes_is_reported(stack: Stack) -> None:
+    stack.faults.switch_on("gemini-blocked")
+    try:
+        async with asking(stack) as one:
+            assert await one.kinds() == set()
+
+            document(stack, "dead_letters", one.asked[0].name).delete()
+
+            assert await one.kinds() == {Kind.CASE_MISSING}
+    finally:
+        stack.faults.switch_off()

@@ -1,0 +1,61 @@
+"""What the documentation says is what the code does."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from local.runner.pipeline import DEAD_LETTERS, STEPS
+from shared.memory import cases, conversations, failures, feedback, records
+from tests import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_table_of_topics_is_the_pipeline() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \| ([^|]+) \| ([^|]+) \|", _read("docs/messages.md"), re.MULTILINE)
+
+    expected = [
+        (step.gives, f"`{step.name}_fn`", f"`{taker.name}_fn`")
+        for step in STEPS
+        for taker in STEPS
+        if step.gives and taker.takes == step.gives
+    ]
+    assert rows[: len(expected)] == expected
+    assert rows[len(expected)][0] == DEAD_LETTERS
+
+
+def test_the_collections_are_named_as_they_are() -> None:
+    page = _read("docs/messages.md")
+
+    for module in (conversations, records, failures, cases, feedback):
+        assert f"| `{module.COLLECTION}` |" in page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_paths_of_a_page_exist(page: Path) -> None:
+    text = page.read_text()
+    linked = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_.]+\.(?:py|toml|md))`", text)
+
+    missing = [target for target in linked if not (page.parent / target).exists()]
+    missing += [path for path in named if not (ROOT / path).exists()]
+    assert missing == []
+
+
+def test_every_decision_is_listed() -> None:
+    listed = set(re.findall(r"\]\((0[^)]+)\)", _read("docs/decisions/README.md")))
+
+    assert listed == {path.name for path in (ROOT / "docs" / "decisions").glob("0*.md")}
+
+
+def test_every_make_target_in_the_readme_exists() -> None:
+    named = set(re.findall(r"`?make ([a-z-]+)", _read("README.md")))
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    assert named <= set(re.findall(r"make ([a-z-]+)", listed))
+
+
+def _read(path: str) -> str:
+    return (ROOT / path).read_text()

@@ -1,0 +1,123 @@
+"""The runner: what the functions' processes are told, and what they are not."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from local.places import Places, PortTaken, free_port
+from local.runner.environment import isolate, of_function, own_key
+from local.runner.pipeline import STEPS
+from local.stand_ins.faults import NAMES, Faults, Refused
+from tests import ROOT
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(state=None, logs=tmp_path, http=free_port())
+
+
+@pytest.mark.parametrize("name", [step.name for step in STEPS])
+def test_a_function_sees_nothing_of_a_person_s_own_cloud(
+    name: str, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("GOOGLE_APPLICATION_CREDENTIALS", "HTTPS_PROXY", "CLOUDSDK_CONFIG", "GEMINI_API_KEY"):
+        monkeypatch.setenv(variable, "mine")
+
+    environment = of_function(name, places, None)
+
+    assert "mine" not in environment.values()
+    assert environment["HOME"] != os.environ.get("HOME")
+    assert environment.get("GOOGLE_GEMINI_BASE_URL", places.url) == places.url
+
+
+def test_with_a_key_the_real_gemini_is_asked_and_all_else_stays_here(places: Places) -> None:
+    environment = of_function("answer", places, "a-key")
+
+    assert environment["GEMINI_API_KEY"] == "a-key"
+    assert "GOOGLE_GEMINI_BASE_URL" not in environment
+    assert environment["FIRESTORE_EMULATOR_HOST"].startswith("127.0.0.1:")
+    assert environment["CHAT_ENDPOINT"] == places.url
+
+
+def test_an_empty_key_is_no_key() -> None:
+    assert own_key({"GEMINI_API_KEY": ""}) is None
+    assert own_key({}) is None
+
+
+def test_the_runner_itself_keeps_no_proxy_and_no_credentials() -> None:
+    environment = {"PATH": "/bin", "HTTPS_PROXY": "x", "GOOGLE_CLOUD_PROJECT": "mine", "GEMINI_API_KEY": "k"}
+
+    isolate(environment)
+
+    assert set(environment) == {"PATH", "GEMINI_API_KEY", "GRPC_VERBOSITY"}
+
+
+def test_every_step_passes_on_to_one_that_takes_it() -> None:
+    taken = {step.takes for step in STEPS}
+
+    assert all(step.gives in taken for step in STEPS if step.gives)
+
+
+def test_no_port_is_handed_out_twice() -> None:
+    ports = [free_port() for _ in range(500)]  # of some 10,000: one drawn twice is next to certain
+
+    assert len(set(ports)) == len(ports)
+
+
+def test_a_taken_port_is_named() -> None:
+    assert str(PortTaken(8080)) == "Port 8080 is in use"
+
+
+def test_an_unknown_fault_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="answer-killed"):
+        Faults().switch_on("gemini-sulking")
+
+
+def test_faults_are_drawn_alike_from_the_same_seed() -> None:
+    def draws(seed: int) -> list[bool]:
+        faults = Faults(seed)
+        faults.switch_on("chat-throttled", share=0.5)
+        return [faults.drawn("chat-throttled") is not None for _ in range(50)]
+
+    assert draws(7) == draws(7) != draws(8)
+    assert 10 < sum(draws(7)) < 40
+
+
+async def test_a_service_that_is_down_refuses_and_is_counted() -> None:
+    faults = Faults()
+    faults.switch_on("rag-down")
+
+    with pytest.raises(Refused, match="rag is down"):
+        await faults.gate("rag", "RetrieveContexts")
+    await faults.gate("chat", "GET")
+
+    assert faults.calls == {("rag", "RetrieveContexts"): 1, ("chat", "GET"): 1}  # refused ones, too
+
+    assert faults.hits == {"rag-down": 1}
+    assert "rag-down" in NAMES
+
+
+def test_without_the_packages_it_says_what_to_run(tmp_path: Path) -> None:
+    (tmp_path / "local/runner").mkdir(parents=True)
+    for name in ("__init__.py", "__main__.py", "runner/__init__.py", "runner/venv.py"):
+        (tmp_path / "local" / name).write_text((ROOT / "local" / name).read_text())
+
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            "import sys; sys.path.insert(0, '.'); import local.runner.venv as v; v.enter()",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.strip() == "threadwise is not set up here yet. Run: make setup"

@@ -1,0 +1,173 @@
+"""With each service hanging, and with each port closed, every step ends in time and with the right answer.
+
+All cases run at once, each with clients of its own, because most of what they do is waiting.
+"""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from answer_fn import answer as answering
+from answer_fn import tell as telling
+from answer_fn.settings import Settings as AnswerSettings
+from ingest_fn import auth, ingest
+from ingest_fn.settings import Settings as IngestSettings
+from local.places import CORPUS, Places, free_port
+from local.runner.cloud import Cloud
+from local.runner.pipeline import FUNCTIONS
+from local.stand_ins.faults import SERVICES, Faults
+from reformulate_fn import reformulate as reformulating
+from reformulate_fn import rewrite as rewriting
+from reformulate_fn.settings import Settings as ReformulateSettings
+from retrieve_fn import search as searching
+from retrieve_fn.settings import Settings as RetrieveSettings
+from shared.chat import api as chat_api
+from shared.chat import progress
+from shared.memory import firestore, records
+from shared.runtime import outbox, step
+from shared.runtime.settings import CommonSettings
+from tests.conftest import SmallCloud
+from tests.support.troubled import AUDIENCE, Receive, Where, receiver
+
+#: Step, the service in trouble, and the status: 200 and 204 where the step goes on without the service.
+CASES = (
+    ("ingest", "firestore", 200),
+    ("ingest", "chat", 200),
+    ("ingest", "pubsub", 503),
+    ("ingest", "certs", 503),
+    ("reformulate", "firestore", 204),
+    ("reformulate", "gemini", 204),
+    ("reformulate", "chat", 204),
+    ("reformulate", "pubsub", 503),
+    ("retrieve", "firestore", 204),
+    ("retrieve", "chat", 204),
+    ("retrieve", "rag", 503),
+    ("retrieve", "pubsub", 503),
+    ("answer", "firestore", 204),
+    ("answer", "gemini", 503),
+    ("answer", "chat", 503),
+    ("answer", "pubsub", 204),
+    ("tell", "firestore", 503),
+    ("tell", "chat", 503),
+    ("tell", "pubsub", 204),
+)
+TROUBLES = ("hangs", "closed")
+#: Seconds of the steps here: as short as leaves each its way of going on, on a busy machine too.
+SECONDS = {"ingest": 12.0, "reformulate": 24.0, "retrieve": 24.0, "answer": 24.0, "tell": 12.0}
+#: Without Firestore, an answer first waits in vain for the question's record, and for noting it.
+SECONDS_WITHOUT_RECORDS = 40.0
+#: What a busy machine may add, in seconds.
+SLACK = 2.0
+
+
+@pytest.fixture(scope="module")
+def hanging(small_cloud: SmallCloud) -> Iterator[Places]:
+    """A cloud where every call hangs."""
+    places = Places(state=None, logs=small_cloud.places.logs, http=free_port())
+    faults = Faults()
+    for service in SERVICES:
+        faults.switch_on(f"{service}-hang")
+    cloud = Cloud(places, faults, quotas=False)
+    small_cloud.run(cloud.start())
+    yield places
+    small_cloud.run(cloud.stop())
+
+
+@pytest.fixture(scope="module")
+def outcomes(small_cloud: SmallCloud, hanging: Places) -> dict[tuple[str, ...], tuple[int, float]]:
+    """Of each case the status and how long it took, in seconds."""
+    closed = Places(state=None, logs=small_cloud.places.logs, http=free_port())
+    token = small_cloud.cloud.signer.mint(audience=AUDIENCE)
+    receivers = {
+        (name, service, trouble): receiver(
+            name, Where(small_cloud.places, bad, service), seconds_of(name, service), token
+        )
+        for name, service, _ in CASES
+        for trouble, bad in (("hangs", hanging), ("closed", closed))
+    }
+    with ThreadPoolExecutor(len(receivers)) as pool:
+        return dict(zip(receivers, pool.map(timed, receivers.values()), strict=True))
+
+
+def seconds_of(name: str, service: str) -> float:
+    """The deadline of a step here, in seconds."""
+    return SECONDS_WITHOUT_RECORDS if (name, service) == ("answer", "firestore") else SECONDS[name]
+
+
+def timed(receive: Receive) -> tuple[int, float]:
+    """The status and the seconds of one message."""
+    started = time.monotonic()
+    return receive()[1], time.monotonic() - started
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("name, service, status", CASES)
+def test_a_step_ends_in_time_whatever_service_is_in_trouble(
+    outcomes: Any, name: str, service: str, status: int, trouble: str
+) -> None:
+    answered, seconds = outcomes[name, service, trouble]
+
+    assert answered == status
+    assert seconds <= seconds_of(name, service) + SLACK
+
+
+SETTINGS: dict[str, type[CommonSettings]] = {
+    "ingest": IngestSettings,
+    "reformulate": ReformulateSettings,
+    "retrieve": RetrieveSettings,
+    "answer": AnswerSettings,
+}
+#: The longest attempt of one call, of each function.
+LONGEST_CALL = {
+    "ingest": max(auth.CERTS_TIMEOUT, firestore.TIMEOUT, chat_api.PROGRESS_TIMEOUT, outbox.PUBLISH_TIMEOUT),
+    "reformulate": max(rewriting.TIMEOUT, outbox.PUBLISH_TIMEOUT),
+    "retrieve": max(searching.TIMEOUT, outbox.PUBLISH_TIMEOUT),
+    "answer": max(answering.TIMEOUT, chat_api.TIMEOUT, firestore.TIMEOUT),
+    "tell": max(chat_api.TIMEOUT, firestore.TIMEOUT),
+}
+
+
+def step_seconds(name: str) -> float:
+    """The deadline of a function's step, in seconds, when nothing else is set."""
+    return telling.SECONDS if name == "tell" else float(SETTINGS[name].model_fields["step_seconds"].default)
+
+
+@pytest.mark.parametrize("name", LONGEST_CALL)
+def test_a_call_ends_before_its_step(name: str) -> None:
+    reserved = 0.0 if name in {"ingest", "tell"} else step.RESERVE
+
+    assert LONGEST_CALL[name] < step_seconds(name) - reserved
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+def test_a_step_ends_before_its_message_is_delivered_again(function: Any) -> None:
+    if function.name == "ingest":
+        assert step_seconds(function.name) <= 25  # Chat waits 30 s, and Cloud Run may have to start first
+    assert step_seconds(function.name) + 10 <= function.ack_deadline <= 600  # room for the function's own
+
+
+@pytest.mark.parametrize("name", ["reformulate", "retrieve", "answer"])
+def test_no_setting_leaves_a_step_without_time_for_its_work(name: str) -> None:
+    given = {"step_seconds": step.RESERVE + 1, "google_cloud_project": "p", "rag_corpus": CORPUS}
+
+    with pytest.raises(ValidationError, match=r"^1 validation error.*\nstep_seconds"):
+        SETTINGS[name].model_validate(given)
+
+
+def test_the_parts_of_a_step_end_before_the_step() -> None:
+    assert step_seconds("ingest") / 2 > ingest.WAIT_FOR_HISTORY + ingest.WAIT_FOR_CARD
+    assert step_seconds("reformulate") - step.RESERVE > reformulating.WAIT_FOR_REWRITE
+    assert step_seconds("answer") - step.RESERVE > answering.TIMEOUT + answering.RESERVE_FOR_POSTING
+    # What follows a failure: its record (a read and a write), then the progress or the dead letter.
+    assert 2 * firestore.TIMEOUT + max(progress.WAIT_FOR_PROGRESS, outbox.PUBLISH_TIMEOUT) < step.RESERVE
+
+
+def test_a_lease_outlasts_what_is_written_under_it() -> None:
+    assert records.LEASE.total_seconds() > chat_api.PROGRESS_TIMEOUT
+    assert records.APOLOGY_LEASE.total_seconds() > telling.WAIT_FOR_APOLOGY
+    assert records.APOLOGY_LEASE.total_seconds() < answering.WAIT_FOR_MEMORY

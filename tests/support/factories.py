@@ -1,0 +1,74 @@
+"""Ready-made questions and envelopes; every argument overrides one field."""
+
+import itertools
+from datetime import UTC, datetime
+from typing import Any
+
+from answer_fn.prompts import RagAnswer
+from shared.messages.envelope import Context, Envelope, Question, Turn
+from shared.runtime.cloudevent import message
+
+SPACE = "spaces/AAAAhelpdesk"
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+ASKED_AT = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+_numbers = itertools.count(1)
+
+
+def question(**fields: Any) -> Question:
+    """A question in a thread of its own."""
+    number = next(_numbers)
+    thread = f"{SPACE}/threads/T{number}"
+    defaults: dict[str, Any] = {
+        "id": f"{SPACE}/messages/T{number}.T{number}",
+        "conversation": thread,
+        "space": SPACE,
+        "thread": thread,
+        "person": "users/1001",
+        "text": "How do I configure the VPN?",
+        "language": "en",
+        "asked_at": datetime.now(UTC),
+    }
+    return Question(**{**defaults, **fields})
+
+
+def turn(role: str, text: str, **fields: Any) -> Turn:
+    """One turn of a history."""
+    defaults = {"timestamp": ASKED_AT, "question_id": f"{SPACE}/messages/EARLIER.EARLIER"}
+    return Turn.model_validate({"role": role, "text": text, **defaults, **fields})
+
+
+def context(**fields: Any) -> Context:
+    """A passage about the VPN."""
+    defaults: dict[str, Any] = {
+        "id": "c1",
+        "title": "How to configure the VPN",
+        "text": "Install the StarGate client from the App Catalogue. Open it and sign in with your account.",
+        "uri": "gs://kb/en/vpn.md",
+        "link": "https://kb.example/en/vpn.md",
+        "distance": 0.4,
+    }
+    return Context(**{**defaults, **fields})
+
+
+def envelope(**fields: Any) -> Envelope:
+    """An envelope as `ingest_fn` sends it."""
+    return Envelope(**{"trace": TRACE, "question": question(), **fields})
+
+
+def push(sent: Envelope, step: str = "ingest") -> tuple[dict[str, str], bytes]:
+    """Headers and body of the push in which an envelope arrives."""
+    data = sent.to_bytes()
+    attributes = message(data, question_id=sent.question.id, step=step, trace=sent.trace).attributes
+    return {name.title(): value for name, value in attributes.items()}, data
+
+
+def final(kind: str, text: str) -> dict[str, Any]:
+    """A final message as it is noted in a question's record."""
+    said = {"kind": kind, "answered": kind == "answer", "text": text, "plain": text}
+    return {**said, "search_query": "VPN", "sources": []}
+
+
+def rag_answer(answer: str = "", sources: tuple[int, ...] = (), **fields: Any) -> RagAnswer:
+    """What the answering model says."""
+    defaults = {"status": "answered", "answer": answer, "sources": sources, "missing": "", "ask_back": ""}
+    return RagAnswer.model_validate({**defaults, **fields})

@@ -1,0 +1,130 @@
+"""The whole stack for slow tests: the small cloud in a thread, the four functions as processes."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.cloud.firestore import Client
+
+from local.places import HOST, PROJECT, Places, free_port
+from local.runner.cloud import Cloud
+from local.runner.functions import Functions
+from local.runner.stack import running
+from local.stand_ins.faults import Faults
+from shared.chat.message import message_id
+from shared.memory.firestore import document_id
+from shared.memory.records import COLLECTION
+from tests.support.clicking import buttons_of, parameters_of
+from tests.support.loopback import http
+
+HELPDESK, SALES, AIKOS_DM = "spaces/AAAAhelpdesk", "spaces/AAAAsalestyo", "spaces/dmAikoAAAAE"
+PATIENCE = 60.0
+
+
+@dataclass
+class Stack:
+    """A running stack, and a person who uses it."""
+
+    places: Places
+    faults: Faults
+    cloud: Cloud
+    functions: Functions
+    firestore: Client
+    loop: asyncio.AbstractEventLoop
+
+    def run(self, work: Any) -> Any:
+        """Run a coroutine in the stack's event loop."""
+        future: Future[Any] = asyncio.run_coroutine_threadsafe(work, self.loop)
+        return future.result(60)
+
+    def ask(
+        self, text: str, *, space: str = HELPDESK, thread: str | None = None, locale: str = "en"
+    ) -> dict[str, Any]:
+        """Write to the bot on the page; returns the person's message."""
+        body = {"space": space, "text": text, "thread": thread, "mention": True, "locale": locale}
+        response = http.post(
+            f"{self.places.url}/page/messages",
+            json={**body, "person": "users/1001"},
+            headers={"Origin": self.places.url},
+        )
+        return dict(response.raise_for_status().json())
+
+    def click(self, message: dict[str, Any], **wanted: str) -> None:
+        """Click on the one button of a message whose parameters are, among others, `wanted`."""
+        [button] = [each for each in buttons_of(message) if wanted.items() <= parameters_of(each).items()]
+        body = {"message": message["name"], "function": button["onClick"]["action"]["function"]}
+        http.post(
+            f"{self.places.url}/page/clicks",
+            json={**body, "parameters": parameters_of(button), "person": "users/1001"},
+            headers={"Origin": self.places.url},
+        ).raise_for_status()
+
+    def final(self, question: dict[str, Any], again: int = 0) -> dict[str, Any]:
+        """The question's final message once it is posted; fails when it does not come.
+
+        `again` is the how-many-th answer that is waited for.
+        """
+        reference = self.firestore.collection(COLLECTION).document(document_id(question["name"]))
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            record = reference.get().to_dict() or {}
+            if record.get("posted") and record["final"].get("again", 0) == again:
+                return dict(record["final"])
+            time.sleep(0.05)
+        raise AssertionError(f"no answer to {question['text']!r} in {PATIENCE:.0f} s")
+
+    def said(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The bot's message for a question, as it is in Chat."""
+        name = f"{question['space']['name']}/messages/{message_id(question['name'])}"
+        return dict(http.get(f"{self.places.url}/v1/{name}").raise_for_status().json())
+
+    def of_the_bot(self, thread: str) -> list[dict[str, Any]]:
+        """Everything the bot has said in a thread."""
+        state = http.get(f"{self.places.url}/page/state").json()
+        return [
+            message
+            for message in state["messages"]
+            if message["thread"]["name"] == thread and message["sender"]["type"] == "BOT"
+        ]
+
+
+@contextmanager
+def running_stack(state: Path | None, logs: Path, *, quotas: bool = True) -> Iterator[Stack]:
+    """The stack, ready; `quotas` are Chat's."""
+    places = Places(state=state, logs=logs, http=free_port())
+    faults = Faults()
+    loop = asyncio.new_event_loop()
+    ready: Future[tuple[Cloud, Functions]] = Future()
+    stop = asyncio.Event()
+
+    async def live() -> None:
+        try:
+            async with running(places, faults=faults, quotas=quotas) as parts:
+                ready.set_result(parts)
+                await stop.wait()
+        except Exception as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(live(),), daemon=True)
+    thread.start()
+    try:
+        cloud, functions = ready.result(90)
+        yield Stack(places, faults, cloud, functions, _firestore(places), loop)
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+
+
+def _firestore(places: Places) -> Client:
+    with pytest.MonkeyPatch.context() as environment:  # the client reads the variable when it is made
+        environment.setenv("FIRESTORE_EMULATOR_HOST", f"{HOST}:{places.firestore}")
+        return Client(project=PROJECT)

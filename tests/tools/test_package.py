@@ -1,0 +1,232 @@
+"""The zips of the four functions: what is in them, and that each runs alone, as it is deployed."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.places import free_port
+from local.stand_ins.faults import Faults
+from local.stand_ins.pubsub.server import PubSub
+from tests.support.loopback import http
+from tests.support.pubsub_side import Side
+from tests.support.serving import serving
+from tests.support.terraform_config import files_uploaded
+from tools import package
+
+START_SECONDS = 60
+PROJECT = "demo"
+GARBAGE = b"\x00 not an envelope"
+REQUIRED = {
+    "ingest_fn": {"GOOGLE_CLOUD_PROJECT": PROJECT, "CHAT_AUDIENCE": "https://bot.example/chat"},
+    "reformulate_fn": {"GOOGLE_CLOUD_PROJECT": PROJECT},
+    "retrieve_fn": {"GOOGLE_CLOUD_PROJECT": PROJECT, "RAG_CORPUS": "projects/p/locations/l/ragCorpora/1"},
+    "answer_fn": {"GOOGLE_CLOUD_PROJECT": PROJECT},
+}
+NOWHERE = "127.0.0.1:9"
+#: What keeps the functions off the network; every step's services are made before they are called.
+STAND_INS = {
+    "CHAT_ENDPOINT": f"http://{NOWHERE}",
+    "RAG_ENDPOINT": f"http://{NOWHERE}",
+    "FIRESTORE_EMULATOR_HOST": NOWHERE,
+    "PUBSUB_EMULATOR_HOST": NOWHERE,
+    "GEMINI_API_KEY": "made-up",
+    "GOOGLE_GEMINI_BASE_URL": f"http://{NOWHERE}",
+}
+WHERE_IS_SHARED = """
+import sys
+from functions_framework import create_app
+create_app("main", sys.argv[1])
+import shared
+print(shared.__file__)
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A copy of what the zips are made of."""
+    root = tmp_path / "source"
+    for folder in (*package.FUNCTIONS, "shared"):
+        shutil.copytree(package.ROOT / folder, root / folder)
+    return root
+
+
+def names(function: str, root: Path = package.ROOT) -> list[str]:
+    return [name for name, _ in package.contents(function, root)]
+
+
+def test_the_same_source_gives_the_same_bytes(source: Path, tmp_path: Path) -> None:
+    first = [archive.read_bytes() for archive in package.build(tmp_path / "first", source)]
+    for path in source.rglob("*"):
+        os.utime(path, (1, 1))
+        path.chmod(0o700)
+    second = [archive.read_bytes() for archive in package.build(tmp_path / "second", source)]
+    assert first == second
+
+
+def test_other_code_gives_other_bytes(source: Path, tmp_path: Path) -> None:
+    before = package.build(tmp_path / "before", source)
+    with (source / "answer_fn" / "main.py").open("a") as code:
+        code.write("\n")
+    after = package.build(tmp_path / "after", source)
+    changed = [a.name for a, b in zip(before, after, strict=True) if a.read_bytes() != b.read_bytes()]
+    assert changed == ["answer_fn.zip"]
+
+
+@pytest.mark.parametrize("function", package.FUNCTIONS)
+def test_a_zip_holds_its_entry_point_its_package_and_shared_only(function: str) -> None:
+    tops = {name.split("/")[0] for name in names(function)}
+    assert tops == {"main.py", "requirements.txt", function, "shared"}
+    assert f"{function}/__init__.py" in names(function)
+    assert len(set(names(function))) == len(names(function))
+
+
+@pytest.mark.parametrize("function", package.FUNCTIONS)
+def test_main_and_requirements_are_lifted_to_the_root_unchanged(function: str, tmp_path: Path) -> None:
+    archive = next(a for a in package.build(tmp_path) if a.stem == function)
+    with zipfile.ZipFile(archive) as zipped:
+        for name in ("main.py", "requirements.txt"):
+            assert zipped.read(name) == (package.ROOT / function / name).read_bytes()
+            assert f"{function}/{name}" not in zipped.namelist()
+
+
+def test_data_files_are_packed_and_caches_and_hidden_files_are_not(source: Path) -> None:
+    for name in (
+        "language/texts/extra.toml",
+        "__pycache__/step.pyc",
+        ".DS_Store",
+        "language/texts/.notes.toml.swp",
+    ):
+        path = source / "shared" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    packed = names("answer_fn", source)
+    assert "shared/language/texts/extra.toml" in packed
+    assert not [name for name in packed if "pycache" in name or "/." in name or name.endswith(".in")]
+
+
+@pytest.fixture(scope="module", params=package.FUNCTIONS)
+def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with one function's unpacked zip in `app` and, beside it, a venv of just its requirements.
+
+    The zip holds what Terraform uploads; test_terraform_packages.py compares that with `make package`.
+    """
+    folder = tmp_path_factory.mktemp(request.param)
+    with zipfile.ZipFile(folder / "uploaded.zip", "w") as zipped:
+        for name, path in files_uploaded(request.param).items():
+            zipped.write(path, name)
+    with zipfile.ZipFile(folder / "uploaded.zip") as zipped:
+        zipped.extractall(folder / "app")
+    uv = [sys.executable, "-m", "uv", "--quiet"]
+    subprocess.run([*uv, "venv", "--python", sys.executable, str(folder / "venv")], check=True)
+    uv += ["pip", "install", "--only-binary", ":all:", "--python", str(folder / "venv/bin/python")]
+    subprocess.run([*uv, "--requirements", str(folder / "app/requirements.txt")], check=True)
+    (folder / "name").write_text(request.param)
+    yield folder
+    shutil.rmtree(folder)  # pytest keeps the folders of three runs: a gigabyte each
+
+
+def function_of(deployed: Path) -> str:
+    return (deployed / "name").read_text()
+
+
+def environment(deployed: Path, without: str = "") -> dict[str, str]:
+    """A made-up environment that holds nothing of this process's."""
+    variables = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(deployed),
+        **STAND_INS,
+        **REQUIRED[function_of(deployed)],
+    }
+    return {name: value for name, value in variables.items() if name != without}
+
+
+def serve_command(app: Path, port: int) -> list[str]:
+    where = ["--host", "127.0.0.1", "--port", str(port)]
+    return ["-m", "functions_framework", "--source", str(app / "main.py"), "--target", "main", *where]
+
+
+@contextmanager
+def served(deployed: Path, **more: str) -> Iterator[str]:
+    """Serve the unpacked function from a folder that is not its own; yields its URL."""
+    port = free_port()
+    log = deployed / "log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [deployed / "venv/bin/python", *serve_command(deployed / "app", port)],
+            cwd=deployed, env=environment(deployed) | more, stdout=output, stderr=output,
+        )  # fmt: skip
+    try:
+        wait_until_listening(process, port, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(START_SECONDS)
+
+
+def wait_until_listening(process: subprocess.Popen[Any], port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    pytest.fail(f"The function does not listen: {log.read_text()}")
+
+
+def output_of(deployed: Path, *arguments: str, without: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the function's Python to its end, in a folder that is not the function's."""
+    return subprocess.run(
+        [deployed / "venv/bin/python", *arguments], cwd=deployed, env=environment(deployed, without),
+        capture_output=True, text=True, check=False, timeout=START_SECONDS,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_function_imports_its_own_copy_of_shared(deployed: Path) -> None:
+    ran = output_of(deployed, "-c", WHERE_IS_SHARED, str(deployed / "app" / "main.py"))
+    assert ran.stdout.splitlines()[-1:] == [str(deployed / "app" / "shared" / "__init__.py")], ran.stderr
+
+
+@pytest.mark.slow
+def test_a_missing_setting_fails_the_start_and_is_named(deployed: Path) -> None:
+    for variable in REQUIRED[function_of(deployed)]:
+        ran = output_of(deployed, *serve_command(deployed / "app", free_port()), without=variable)
+        assert ran.returncode != 0
+        assert variable in ran.stderr
+        assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.slow
+def test_a_function_alone_answers_as_its_caller_expects(deployed: Path) -> None:
+    """What cannot be parked, because Pub/Sub is away, is asked for again."""
+    faults = Faults()
+    with ExitStack() as pubsub:
+        address = pubsub.enter_context(serving("pubsub", PubSub(None, faults, mint=lambda **_: ""), faults))
+        side = Side(address)
+        topic = side.topic()
+        parked = side.subscription(topic)
+        addresses = {"PUBSUB_EMULATOR_HOST": address, "DEAD_LETTER_TOPIC": topic.rpartition("/")[2]}
+        with served(deployed, STEP_SECONDS="20", **addresses) as url:
+            answer = http.post(url, content=GARBAGE)
+            if function_of(deployed) == "ingest_fn":
+                assert answer.status_code == 401
+                assert side.pull(parked) == []
+                return
+            assert (answer.status_code, answer.text) == (204, "")
+            [letter] = side.pull_until(parked)
+            assert letter.message.data == GARBAGE
+            side.close()
+            pubsub.close()
+
+            answer = http.post(url, content=GARBAGE)
+            assert (answer.status_code, answer.text) == (503, "")
