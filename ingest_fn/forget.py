@@ -2,8 +2,8 @@
 
 First it is noted that it is forgotten (`shared/memory/forgotten.py`), so that a turn or a dead letter that is
 under way does not come back. Then everything is found and deleted: the conversation with its turns and
-pending questions, the questions' records, failure records, dead letters and feedback. What remains is a line of the
-audit, in the shape that `ops/audit.py` reads: who, when, where, and how many documents, but no text.
+pending questions, the questions' records, failure records, dead letters and feedback. A line of the audit
+remains, in the shape that `ops/audit.py` reads: who, when, where, and how many documents, but no text.
 """
 
 import hashlib
