@@ -32,24 +32,26 @@ class PortTaken(Exception):
         self.port = port
 
 
-#: Handed out by this process: nobody may listen there yet, and still it is taken.
-_handed_out: set[int] = set()
+#: For each port that this process has handed out, the same one of UDP, which nobody else needs: while it is
+#: held, no other process of ours is given that port, though nobody may listen there yet.
+_held: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """A port that nobody listens on now; never the same twice.
+    """A port that nobody listens on now; never the same twice, whichever process on this machine asks.
 
     Not one of those that systems hand out by themselves (from 32768 on Linux): between our look and the
     function's start, somebody else could be given it.
     """
     while True:
         port = random.randint(20_000, 30_000)
-        if port in _handed_out:
-            continue
+        holder = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with socket.socket() as probe, suppress(OSError):
+            holder.bind((HOST, port))
             probe.bind((HOST, port))
-            _handed_out.add(port)
+            _held.append(holder)
             return port
+        holder.close()
 
 
 @dataclass(frozen=True)

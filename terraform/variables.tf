@@ -213,7 +213,7 @@ variable "languages" {
   default     = []
 
   validation {
-    condition     = alltrue([for language in var.languages : fileexists("${local.repository}/shared/texts/${language}.toml")])
+    condition     = alltrue([for language in var.languages : fileexists("${local.repository}/shared/language/texts/${language}.toml")])
     error_message = "Each of languages must be the name of a file in shared/language/texts, without .toml."
   }
 }

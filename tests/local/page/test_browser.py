@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from local.stand_ins.chat.connection import Connection
 from shared.language.texts import text
 from tests.support.browser import chromium, needs_chromium, opened
 from tests.support.chat_page import in_space
-from tests.support.stack import Stack, running_stack
+from tests.support.stack import Stack
 
+pytest_plugins = ["tests.support.stack_fixtures"]
 pytestmark = [pytest.mark.slow, pytest.mark.browser, needs_chromium]
 PATIENCE_MS = 30_000
 #: As the page names them, with what is asked over each.
@@ -21,12 +21,6 @@ CONNECTIONS = {
     ("Classic", "Pub/Sub"): "How do I print?",
     ("Classic", "HTTPS"): "How do I configure the VPN?",
 }
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with running_stack(None, tmp_path_factory.mktemp("logs")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +35,6 @@ def page(browser: Browser, stack: Stack) -> Iterator[Page]:
         shown.set_default_timeout(PATIENCE_MS)
         in_space(shown)
         yield shown
-    stack.faults.switch_off()
-    stack.cloud.chat.connect(Connection())
 
 
 def ask(page: Page, words: str) -> Locator:

@@ -10,18 +10,13 @@ from shared.memory.cases import COLLECTION
 from shared.messages.dead_letter import reference
 from tests.support.browser import chromium, needs_chromium, opened
 from tests.support.chat_page import SPACE, in_space, space
-from tests.support.stack import Stack, running_stack
+from tests.support.stack import Stack
 
+pytest_plugins = ["tests.support.stack_fixtures"]
 pytestmark = [pytest.mark.slow, pytest.mark.browser, needs_chromium]
 #: A question goes all the way, is answered by Chat's quota later, and is looked at every two seconds.
 PATIENCE_MS = 60_000
 VPN = "How do I configure the VPN?"
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with running_stack(None, tmp_path_factory.mktemp("logs")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -62,9 +62,26 @@ def test_every_step_passes_on_to_one_that_takes_it() -> None:
 
 
 def test_no_port_is_handed_out_twice() -> None:
-    ports = [free_port() for _ in range(500)]  # of some 10,000: one drawn twice is next to certain
+    ports = [free_port() for _ in range(300)]  # of some 10,000: one drawn twice is next to certain
 
     assert len(set(ports)) == len(ports)
+
+
+def test_no_port_is_handed_out_that_another_process_was_given() -> None:
+    code = (
+        "from local.places import free_port; print(*(free_port() for _ in range(200)), flush=True); input()"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as other:
+        assert other.stdout is not None
+        theirs = {int(port) for port in other.stdout.readline().split()}
+        ours = {free_port() for _ in range(200)}
+        other.communicate("\n")
+
+    assert len(theirs) == 200
+    assert not theirs & ours
 
 
 def test_a_taken_port_is_named() -> None:
