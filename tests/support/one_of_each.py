@@ -1,6 +1,6 @@
 """A pytest plugin (`-p tests.support.one_of_each`): of each parametrised test its first case alone.
 
-For another Python: what can differ there is what Python and the packages do, and not which cases our rules hold for.
+For a second Python: what can differ there is what Python and the packages do, and that shows in any case.
 """
 
 import pytest
