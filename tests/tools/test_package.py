@@ -128,7 +128,7 @@ def deployed_python() -> str:
 def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with one function's unpacked zip in `app` and, beside it, a venv of just its requirements.
 
-    The zip holds what Terraform uploads; test_terraform_packages.py compares that with `make package`.
+    The zip holds what Terraform uploads; tests/terraform/test_packages.py compares that with `make package`.
     """
     folder = tmp_path_factory.mktemp(request.param)
     with zipfile.ZipFile(folder / "uploaded.zip", "w") as zipped:

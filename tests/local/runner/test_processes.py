@@ -120,7 +120,7 @@ class Serving:
         until = time.monotonic() + 10
         while any(map(_alive, (*children, *functions))) and time.monotonic() < until:
             time.sleep(0.05)
-        assert len(functions) == len(STEPS)
+        assert len(functions) >= len(STEPS)  # `tell` is started some seconds later
         assert not any(map(_alive, (*children, *functions)))
         assert "Traceback" not in output
         self.operators.unlink(missing_ok=True)  # a killed one cannot do that
