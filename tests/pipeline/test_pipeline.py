@@ -15,7 +15,7 @@ import pytest
 
 from local.places import HOST, free_port
 from local.runner.pipeline import STEPS
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
 from shared.memory.feedback import COLLECTION as FEEDBACK
 from shared.memory.firestore import document_id

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from local.stand_ins.chat.connection import Connection
-from shared.language.texts import text
+from shared.language.catalogue import text
 from tests.support.browser import chromium, needs_chromium, opened
 from tests.support.chat_page import in_space
 from tests.support.stack import Stack, running_stack

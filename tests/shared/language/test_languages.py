@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from shared.language.catalogue import languages, text
 from shared.language.detect import of_person
-from shared.language.texts import languages, text
 from shared.messages.dead_letter import DeadLetter
 from shared.messages.envelope import Envelope
 from tests import ROOT

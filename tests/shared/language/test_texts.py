@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from shared.language.catalogue import catalogue, languages, text
 from shared.language.detect import of_person, of_text
-from shared.language.texts import catalogue, languages, text
 from tests import ROOT
 
 CODE = ("shared", "ingest_fn", "reformulate_fn", "retrieve_fn", "answer_fn")
