@@ -59,7 +59,7 @@ def _numbers(language: Language) -> dict[str, int]:
 
 @cache
 def _points(language: Language) -> re.Pattern[str]:
-    """The patterns of a catalogue. In them `<ordinal>` stands for second, 2nd or last and `<cardinal>` for two
+    """The patterns of a catalogue. `<ordinal>` stands for second, 2nd or last in them, `<cardinal>` for two
     or 2, each as the one group, and `<noun>` for what items are called."""
     said = grammar(language).pointing
     suffixes = [rf"\d{{1,2}}(?:{'|'.join(said.suffixes)})"] if said.suffixes else []
