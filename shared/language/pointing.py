@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from shared.language.catalogue import grammar, languages
-from shared.language.words import words
+from shared.language.words import any_of, words
 from shared.messages.envelope import Language
 
 #: A question that says more than so many words besides is about something else ("the last step of a refund").
@@ -62,13 +62,11 @@ def _points(language: Language) -> re.Pattern[str]:
     """The patterns of a catalogue. `<ordinal>` stands for second, 2nd or last in them, `<cardinal>` for two
     or 2, each as the one group, and `<noun>` for what items are called."""
     said = grammar(language).pointing
-    suffixes = [rf"\d{{1,2}}(?:{'|'.join(said.suffixes)})"] if said.suffixes else []
-    ordinals = [*(word for words in said.ordinals for word in words), *said.last, *suffixes]
-    cardinals = [r"\d{1,2}", *(word for words in said.cardinals for word in words)]
+    suffix = "|".join(map(re.escape, said.suffixes)) or "(?!)"
     stands_for = {
-        "<ordinal>": f"({'|'.join(ordinals)})",
-        "<cardinal>": f"({'|'.join(cardinals)})",
-        "<noun>": f"(?:{'|'.join(said.nouns)})",
+        "<ordinal>": rf"({any_of(said.last.union(*said.ordinals))}|\d{{1,2}}(?:{suffix}))",
+        "<cardinal>": rf"({any_of(frozenset[str]().union(*said.cardinals))}|\d{{1,2}})",
+        "<noun>": any_of(said.nouns),
     }
     whole = "|".join(said.patterns)
     for name, pattern in stands_for.items():
