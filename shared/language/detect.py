@@ -15,7 +15,8 @@ from shared.messages.envelope import Language
 #: Fewer words than this, of two letters or more, may be the name of a product.
 ENOUGH_WORDS = 3
 _LONGER_WORD = re.compile(r"[^\W\d_]{2,}")
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+#: A single letter tells little: "y" is a word in French and in Welsh.
+_WORD = re.compile(r"[^\W\d_]{2,}(?:'[^\W\d_]+)?|[^\W\d_]'[^\W\d_]+")
 
 
 def plain(text: str) -> str:
