@@ -8,7 +8,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,8 +19,8 @@ from shared.messages.envelope import Language
 from shared.runtime.settings import listed
 
 ENGLISH = "en"
-#: The one section that is not said: the language itself.
-GRAMMAR = "language"
+#: The section that holds the grammar; the others are said.
+_GRAMMAR = "language"
 _FOLDER = Path(__file__).parent / "catalogues"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -90,7 +90,7 @@ class Grammar(_Section):
     courtesies: Courtesies
     pointing: Pointing
 
-    @property
+    @cached_property
     def stop_words(self) -> frozenset[str]:
         """The words that say nothing about a subject."""
         return self.function_words | self.asking_words
@@ -118,9 +118,9 @@ def catalogue(language: Language) -> Catalogue:
     sections = _read(language)
     wrong = [*_faults_of_texts(_texts(sections), _texts(_read(ENGLISH)))]
     try:
-        grammar = Grammar.model_validate(sections.get(GRAMMAR, {}))
+        grammar = Grammar.model_validate(sections.get(_GRAMMAR, {}))
     except ValidationError as error:
-        wrong += [f"{'.'.join(map(str, (GRAMMAR, *each['loc'])))}: {each['msg']}" for each in error.errors()]
+        wrong += [f"{'.'.join(map(str, (_GRAMMAR, *each['loc'])))}: {each['msg']}" for each in error.errors()]
     if wrong:
         raise CatalogueInvalid(f"{_path(language)}: {'; '.join(wrong)}")
     return Catalogue(_texts(sections), grammar)
@@ -172,7 +172,7 @@ def _read(language: Language) -> dict[str, Any]:
 
 
 def _texts(sections: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {name: section for name, section in sections.items() if name != GRAMMAR}
+    return {name: section for name, section in sections.items() if name != _GRAMMAR}
 
 
 def _faults_of_texts(said: dict[str, Any], in_english: dict[str, Any]) -> Iterator[str]:
