@@ -8,13 +8,14 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import NoDecode
 
+from shared.language.grammar import Grammar
 from shared.messages.envelope import Language
 from shared.runtime.settings import listed
 
@@ -27,73 +28,6 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 class CatalogueInvalid(Exception):
     """A catalogue cannot be used; the text names the file and every key that is wrong."""
-
-
-def _split(words: Any) -> Any:
-    return words.split() if isinstance(words, str) else words
-
-
-def _compiles(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"no regular expression: {error}") from error
-    return pattern
-
-
-#: Words with spaces between them, phrases as a list, and a regular expression.
-Words = Annotated[frozenset[str], BeforeValidator(_split)]
-Phrases = tuple[Annotated[str, Field(min_length=1)], ...]
-Regex = Annotated[str, AfterValidator(_compiles)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Courtesies(_Section):
-    """Phrases that greet, thank or agree; `courtesies.py` says how they go together."""
-
-    lead: Phrases
-    opens: Phrases
-    goes_on: Phrases
-    greetings: Phrases
-    agreement: Phrases
-
-
-class Pointing(_Section):
-    """How an item of a list is pointed at; `pointing.py` says what stands for what in `patterns`."""
-
-    ordinals: tuple[Words, ...]
-    cardinals: tuple[Words, ...]
-    last: Words
-    suffixes: Words
-    nouns: Words
-    patterns: tuple[Regex, ...]
-
-
-class Grammar(_Section):
-    """How a language is told from others and understood. The comments of `en.toml` explain each key."""
-
-    letters: Regex
-    function_words: Words
-    asking_words: Words
-    asking_phrases: Words
-    elided: Words
-    abbreviations: Words
-    question_endings: Words
-    yes: Words
-    query: str
-    between: str
-    quotes: tuple[Annotated[str, Field(min_length=2, max_length=2)], ...]
-    label: Regex
-    courtesies: Courtesies
-    pointing: Pointing
-
-    @cached_property
-    def stop_words(self) -> frozenset[str]:
-        """The words that say nothing about a subject."""
-        return self.function_words | self.asking_words
 
 
 @dataclass(frozen=True)

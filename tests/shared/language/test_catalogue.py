@@ -47,6 +47,7 @@ def test_every_catalogue_is_complete(language: str) -> None:
         ('yes = "はい"', "", "language.yes: Field required"),
         ('yes = "はい"', 'yess = "はい"', "language.yess: Extra inputs are not permitted"),
         ('last = "最後"', "", "language.pointing.last: Field required"),
+        ('query = "{question}（{words}）"', 'query = "{question}"', "language.query: "),
         ('label = "書き換え', 'label = "(書き換え', "language.label: Value error, no regular expression"),
         ("[button]", "[button", "ja.toml: "),
     ],
