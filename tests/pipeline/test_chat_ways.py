@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.language.texts import text
+from shared.language.catalogue import text
 from tests.support.connecting import CONNECTIONS
 from tests.support.loopback import http
 from tests.support.stack import HELPDESK, SALES, Stack

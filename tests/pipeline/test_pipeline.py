@@ -9,7 +9,7 @@ from google.cloud.firestore_v1.base_query import FieldFilter
 
 from local.places import HOST
 from local.runner.pipeline import STEPS
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
 from shared.memory.feedback import COLLECTION as FEEDBACK
 from shared.memory.firestore import document_id

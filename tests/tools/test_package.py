@@ -100,16 +100,16 @@ def test_main_and_requirements_are_lifted_to_the_root_unchanged(function: str, t
 
 def test_data_files_are_packed_and_caches_and_hidden_files_are_not(source: Path) -> None:
     for name in (
-        "language/texts/extra.toml",
+        "language/catalogues/extra.toml",
         "__pycache__/step.pyc",
         ".DS_Store",
-        "language/texts/.notes.toml.swp",
+        "language/catalogues/.notes.toml.swp",
     ):
         path = source / "shared" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
     packed = names("answer_fn", source)
-    assert "shared/language/texts/extra.toml" in packed
+    assert "shared/language/catalogues/extra.toml" in packed
     assert not [name for name in packed if "pycache" in name or "/." in name or name.endswith(".in")]
 
 

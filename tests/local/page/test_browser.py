@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from shared.language.texts import text
+from shared.language.catalogue import text
 from tests.support.browser import chromium, needs_chromium, opened
 from tests.support.chat_page import in_space
 from tests.support.stack import Stack
