@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from local.page.api import Page
 from local.page.operator.api import OperatorApi
 from local.page.routes import page_routes
 from local.places import HOST, Places, PortTaken
@@ -78,6 +79,8 @@ class Cloud:
         self.signer = Signer()
         self._faults = faults
         self.chat = Chat(places.file("chat.sqlite"), faults, self.signer, quotas=quotas)
+        #: What the chat page calls.
+        self.page = Page(self.chat)
         self._gemini = Gemini(self._corpora.indexes[LOCAL], faults)
         self._operator = OperatorApi(places)
         self._firestore = Firestore(places.file("firestore.sqlite"))
@@ -169,6 +172,7 @@ class Cloud:
         return [
             *self._gemini.routes(),
             *self.chat.routes(),
+            *self.page.routes(),
             *self._storage.routes(),
             *self._operator.routes(),
             article,

@@ -31,7 +31,7 @@ async def serve(port: int, state: Path) -> None:
     key = own_key(os.environ)
     async with running(places, gemini_key=key) as (cloud, _):
         console.print(f"[bold]threadwise[/bold] is listening: [bold blue underline]{places.url}[/]")
-        console.print(MODELS[cloud.chat.model_note], style="dim", soft_wrap=True)
+        console.print(MODELS[cloud.page.model_note], style="dim", soft_wrap=True)
         console.print(f"Conversations and logs: {state}. Ctrl-C stops everything.", style="dim")
         operators = state / "ops.env"
         operators.write_text(environment_of_operators(places))

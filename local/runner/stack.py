@@ -40,7 +40,7 @@ async def running(
             cloud = Cloud(places, faults, quotas=quotas, official=official)
         except (OSError, ValueError, sqlite3.Error) as error:
             raise CannotStart(str(error)) from error
-        cloud.chat.model_note = "model_gemini" if gemini_key else "model_local"
+        cloud.page.model_note = "model_gemini" if gemini_key else "model_local"
         try:
             await _start(cloud)
             await asyncio.to_thread(functions.spawn)

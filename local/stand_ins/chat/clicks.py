@@ -6,9 +6,9 @@ from typing import Any
 
 from local.stand_ins.chat.connection import message_in
 from local.stand_ins.chat.dialogs import Outcome, outcome_of
-from local.stand_ins.chat.errors import invalid
 from local.stand_ins.chat.interactions import DialogType, Interaction
 from local.stand_ins.chat.people import People, now, there
+from local.stand_ins.http_gate import invalid
 
 Json = dict[str, Any]
 
@@ -35,7 +35,7 @@ class Clicks:
     ) -> Outcome | None:
         """Click, and return what that leads to at once, if anything.
 
-        Raises ChatError for what Chat would refuse, and when the bot does not answer.
+        Raises RestError for what Chat would refuse, and when the bot does not answer.
         """
         space, _, message_id = button.message.partition("/messages/")
         message = self.people.messages.own(space, message_id).message
@@ -63,7 +63,7 @@ class Clicks:
         return outcome
 
     def _dialog_type(self, button: Button, message: Json, person: str) -> DialogType:
-        """What the click is to a dialog. Raises ChatError when there is no such button."""
+        """What the click is to a dialog. Raises RestError when there is no such button."""
         shown = self.dialogs.get((person, button.message), {}) if button.in_dialog else message
         actions = [each for each in _actions(shown) if _does(each) == (button.function, button.parameters)]
         if not actions:

@@ -13,9 +13,9 @@ import httpx
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from local.places import ADD_ON_IDENTITY, CHAT_IDENTITY, PROJECT_NUMBER
-from local.stand_ins.chat.errors import invalid
 from local.stand_ins.chat.events import Delivery, Unanswered, deliver
 from local.stand_ins.chat.interactions import Interaction, add_on, classic
+from local.stand_ins.http_gate import invalid
 from local.stand_ins.tokens import Signer
 
 Json = dict[str, Any]
@@ -68,7 +68,7 @@ class Sender:
         await self._client.aclose()
 
     def events(self, done: Interaction) -> list[Json]:
-        """The events of what a person did. Raises ChatError where the connection brings none."""
+        """The events of what a person did. Raises RestError where the connection brings none."""
         if done.kind == "clicked" and not self.connection.brings_clicks:
             raise invalid("The app is unable to process your request: an add-on gets no clicks by Pub/Sub.")
         if done.dialog and self.connection.transport == "pubsub":

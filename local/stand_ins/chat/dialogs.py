@@ -10,7 +10,7 @@ from typing import Any
 from google.apps import card_v1
 from google.protobuf.json_format import ParseDict, ParseError
 
-from local.stand_ins.chat.errors import invalid
+from local.stand_ins.http_gate import invalid
 
 Json = dict[str, Any]
 
@@ -26,7 +26,7 @@ class Outcome:
 def outcome_of(answer: Json) -> Outcome | None:
     """What an answer in either format tells a dialog; None for one that does not.
 
-    Raises ChatError 400 for a dialog that is no card.
+    Raises RestError 400 for a dialog that is no card.
     """
     if isinstance(answer.get("action"), dict):
         return _add_on(answer["action"])

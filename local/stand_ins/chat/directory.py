@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from local.stand_ins.chat.errors import not_found
+from local.stand_ins.http_gate import not_found
 
 Json = dict[str, Any]
 
@@ -85,14 +85,14 @@ SPACES = {
 
 
 def person_in(space: ChatSpace, name: str) -> Person:
-    """The person. Raises ChatError 404 when there is none of that name in `space`."""
+    """The person. Raises RestError 404 when there is none of that name in `space`."""
     if name not in PEOPLE or (space.is_dm and space.person != name):
         raise not_found(f"{name} is not in {space.name}.")
     return PEOPLE[name]
 
 
 def space_named(name: str) -> ChatSpace:
-    """The space. Raises ChatError 404 when the bot is in no such space."""
+    """The space. Raises RestError 404 when the bot is in no such space."""
     if name not in SPACES:
         raise not_found(f"Space {name} was not found, or the app is not a member of it.")
     return SPACES[name]

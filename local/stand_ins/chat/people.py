@@ -9,21 +9,20 @@ from typing import Any
 
 from local.stand_ins.chat.connection import Sender
 from local.stand_ins.chat.directory import ChatSpace, Person, person_in, space_named
-from local.stand_ins.chat.errors import ChatError, invalid
 from local.stand_ins.chat.events import Unanswered, addressed_to_bot, attached, plain
 from local.stand_ins.chat.interactions import COMMANDS, Interaction, slash_command
-from local.stand_ins.chat.live import Changes
 from local.stand_ins.chat.messages import CreateOptions, Messages, ReplyOption
-from local.stand_ins.chat.store import MessageStore
+from local.stand_ins.chat.store import Changes, MessageStore
 from local.stand_ins.chat.validation import message_from_wire
 from local.stand_ins.faults import Faults
+from local.stand_ins.http_gate import RestError, invalid
 
 Json = dict[str, Any]
 
 
 @dataclass
 class People:
-    """Acts for people; all methods raise ChatError for what Chat would refuse, or does not offer."""
+    """Acts for people; all methods raise RestError for what Chat would refuse, or does not offer."""
 
     store: MessageStore
     changes: Changes
@@ -99,7 +98,7 @@ class People:
     async def answered(self, done: Interaction) -> Json:
         """Tell the bot what was done, and return what it answers, in the format of the event.
 
-        Raises ChatError when it does not answer.
+        Raises RestError when it does not answer.
         """
         events = self.sender.events(done)
         if again := self.faults.drawn("chat-duplicate"):
@@ -111,7 +110,7 @@ class People:
         return answers[-1]
 
     def post(self, answer: Json, about: Json) -> None:
-        """Post what the bot answered an event with. Raises ChatError for no Message."""
+        """Post what the bot answered an event with. Raises RestError for no Message."""
         draft = message_from_wire(json.dumps(answer).encode())
         draft.ClearField("thread")
         option: int = ReplyOption.MESSAGE_REPLY_OPTION_UNSPECIFIED
@@ -144,14 +143,14 @@ class People:
                 answer = await self.sender.send(event)
                 if answer and about is not None:
                     self.post(answer, about)
-        except (Unanswered, ChatError):
+        except (Unanswered, RestError):
             if about is not None:
                 self.store.mark_unanswered(about["name"])
                 self.changes.notify()
 
 
 def there(space: str, person: str) -> tuple[ChatSpace, Person]:
-    """The space, and who does something there. Raises ChatError 404."""
+    """The space, and who does something there. Raises RestError 404."""
     place = space_named(space)
     return place, person_in(place, person)
 

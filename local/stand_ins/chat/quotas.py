@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from local.stand_ins.chat.errors import ChatError
+from local.stand_ins.http_gate import RestError
 
 Clock = Callable[[], float]
 WRITES_PER_SECOND = 1.0
@@ -43,11 +43,11 @@ class Quotas:
         self.refused = 0
 
     def write(self, space: str) -> None:
-        """Count a create, update or delete. Raises ChatError 429."""
+        """Count a create, update or delete. Raises RestError 429."""
         self._take(space, "writes", WRITES_PER_SECOND)
 
     def read(self, space: str) -> None:
-        """Count a get. Raises ChatError 429."""
+        """Count a get. Raises RestError 429."""
         self._take(space, "reads", READS_PER_SECOND)
 
     def _take(self, space: str, kind: str, rate: float) -> None:
@@ -55,4 +55,4 @@ class Quotas:
         if not bucket.take():
             self.refused += 1
             limit = f"{rate:g} message {kind} per second"
-            raise ChatError(429, "RESOURCE_EXHAUSTED", f"Quota exceeded: {limit} in {space}.")
+            raise RestError(429, "RESOURCE_EXHAUSTED", f"Quota exceeded: {limit} in {space}.")

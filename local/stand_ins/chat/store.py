@@ -1,5 +1,6 @@
 """Messages and threads in SQLite; every write numbers the message anew, so a page can ask what changed."""
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -26,9 +27,6 @@ CREATE TABLE IF NOT EXISTS messages (
 );
 CREATE INDEX IF NOT EXISTS by_thread ON messages (thread);
 CREATE INDEX IF NOT EXISTS by_change ON messages (changed);
-CREATE TABLE IF NOT EXISTS thread_keys (
-    space TEXT NOT NULL, thread_key TEXT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (space, thread_key)
-);
 CREATE TABLE IF NOT EXISTS without_bot (space TEXT PRIMARY KEY);
 """
 COLUMNS = "body, deleted, unanswered, created, changed"
@@ -43,6 +41,28 @@ class Stored:
     unanswered: bool
     created: int
     changed: int
+
+
+class Changes:
+    """Wakes those who wait for the store to change, and lets them go at the end."""
+
+    def __init__(self) -> None:
+        self._next = asyncio.Event()
+        self.ended = False
+
+    def notify(self) -> None:
+        """Wake everyone who waits."""
+        self._next.set()
+        self._next = asyncio.Event()
+
+    def end(self) -> None:
+        """Let everyone go."""
+        self.ended = True
+        self.notify()
+
+    def next(self) -> asyncio.Event:
+        """Set at the next change. Take it *before* reading the store, or a change in between is missed."""
+        return self._next
 
 
 class MessageStore:
@@ -93,17 +113,6 @@ class MessageStore:
     def has_thread(self, thread: str) -> bool:
         """Whether any message was ever in `thread`."""
         return self._one("thread = ? LIMIT 1", thread) is not None
-
-    def thread_of_key(self, space: str, key: str) -> str | None:
-        """The thread that the bot started under its own `key`."""
-        found = self._db.execute(
-            "SELECT thread FROM thread_keys WHERE space = ? AND thread_key = ?", (space, key)
-        ).fetchone()
-        return found[0] if found else None
-
-    def keep_thread_key(self, space: str, key: str, thread: str) -> None:
-        """Remember which thread `key` started."""
-        self._db.execute("INSERT INTO thread_keys VALUES (?, ?, ?)", (space, key, thread))
 
     def without_bot(self) -> list[str]:
         """The spaces that the bot is not in (any more)."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from local.stand_ins.firestore.errors import invalid
 from local.stand_ins.firestore.messages import Document, Message
+from local.stand_ins.grpc_server import invalid
 
 Path = tuple[str, ...]
 #: The path that means the document's name instead of a field.

@@ -7,9 +7,9 @@ map or array counts one byte.
 
 from collections.abc import Callable
 
-from local.stand_ins.firestore.errors import invalid
 from local.stand_ins.firestore.messages import Message
 from local.stand_ins.firestore.names import NUMERIC_ID
+from local.stand_ins.grpc_server import invalid
 
 MAX_DOCUMENT_BYTES = 1024 * 1024
 #: One string or bytes value: 1 MiB less 89 bytes.

@@ -6,7 +6,7 @@ The rules for ids are on Firestore's page "Quotas and limits": up to 1,500 bytes
 
 import re
 
-from local.stand_ins.firestore.errors import invalid
+from local.stand_ins.grpc_server import invalid
 
 MAX_ID_BYTES = 1500
 _MAX_SEGMENTS = 200  # 100 collections and 100 documents

@@ -76,16 +76,8 @@ class Store:
         where = "SELECT document FROM documents WHERE collection = ? AND parent = ?"
         return [row[0] for row in self._database.execute(where, (collection, parent))]
 
-    def collection_group(self, parent: str, collection: str) -> list[bytes]:
-        """The documents of every collection with this id at or below `parent`, serialized, in no order."""
-        where = "SELECT document FROM documents WHERE collection = ? AND name > ? AND name < ?"
-        return [row[0] for row in self._database.execute(where, (collection, *_below(parent)))]
-
-    def child_segments(self, name: str) -> set[str]:
-        """The next path segment of every document below `name`, however deep it is."""
-        rows = self._database.execute("SELECT name FROM documents WHERE name > ? AND name < ?", _below(name))
-        return {row[0][len(name) + 1 :].split("/", 1)[0] for row in rows}
-
-
-def _below(name: str) -> tuple[str, str]:
-    return f"{name}/", f"{name}0"  # 0 is the character after /
+    def collection_ids(self, name: str) -> list[str]:
+        """The ids of the collections directly below a document or the root, in order."""
+        below = f"{name}/", f"{name}0"  # 0 is the character after /
+        rows = self._database.execute("SELECT name FROM documents WHERE name > ? AND name < ?", below)
+        return sorted({row[0][len(name) + 1 :].split("/", 1)[0] for row in rows})

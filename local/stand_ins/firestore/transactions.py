@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import grpc
 
-from local.stand_ins.firestore.errors import FirestoreError, invalid
 from local.stand_ins.firestore.messages import Message
+from local.stand_ins.grpc_server import RpcError, invalid
 
 #: A transaction may last this long, in seconds (Firestore's "Quotas and limits").
 LIFETIME_SECONDS = 270.0
@@ -51,7 +51,7 @@ class Transactions:
         for name, seen in self._versions(key).items():
             if version(get(name)) != seen:
                 message = f"Too much contention on {name}. Please try again."
-                raise FirestoreError(grpc.StatusCode.ABORTED, message)
+                raise RpcError(grpc.StatusCode.ABORTED, message)
 
     def end(self, key: bytes) -> None:
         """End it. Raises INVALID_ARGUMENT when it is not open."""

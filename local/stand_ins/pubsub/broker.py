@@ -5,14 +5,12 @@ import time
 from collections.abc import Iterable, Sequence
 
 from local.stand_ins.faults import Faults
+from local.stand_ins.grpc_server import not_found
 from local.stand_ins.pubsub.backlog import Backlog, pause
-from local.stand_ins.pubsub.errors import not_found
 from local.stand_ins.pubsub.protos import Proto, PubsubMessage
 from local.stand_ins.pubsub.store import Delivery, Store
 from local.stand_ins.pubsub.validation import DEAD_LETTER_ATTRIBUTES
 
-#: The topic of a subscription whose topic is gone.
-DELETED_TOPIC = "_deleted-topic_"
 _LOG = logging.getLogger(__name__)
 
 
@@ -32,13 +30,13 @@ class Broker:
     def topic(self, name: str) -> Proto:
         """Raises NOT_FOUND."""
         if name not in self.topics:
-            raise not_found(name)
+            raise not_found(f"Resource not found: {name}")
         return self.topics[name]
 
     def backlog(self, subscription: str) -> Backlog:
         """Raises NOT_FOUND."""
         if subscription not in self.backlogs:
-            raise not_found(subscription)
+            raise not_found(f"Resource not found: {subscription}")
         return self.backlogs[subscription]
 
     def backlogs_of(self, topic: str) -> list[Backlog]:
@@ -49,14 +47,6 @@ class Broker:
         """Keep a new topic."""
         self._store.save_topic(topic)
         self.topics[topic.name] = topic
-
-    def delete_topic(self, name: str) -> None:
-        """Its subscriptions stay, with their backlogs and without a topic."""
-        self._store.delete_topic(name)
-        del self.topics[name]
-        for backlog in self.backlogs_of(name):
-            backlog.subscription.topic = DELETED_TOPIC
-            self._store.save_subscription(backlog.subscription)
 
     def save_subscription(self, subscription: Proto) -> Backlog:
         """Keep a new subscription, or the new configuration of an old one."""
@@ -114,7 +104,7 @@ class Broker:
         backlog = self.backlogs[delivery.subscription]
         delivery.attempts += 1
         policy = backlog.subscription.dead_letter_policy
-        if policy.dead_letter_topic in self.topics and delivery.attempts >= policy.max_delivery_attempts:
+        if policy.dead_letter_topic and delivery.attempts >= policy.max_delivery_attempts:
             self._forward(delivery, policy.dead_letter_topic)
             backlog.remove(delivery)
             return

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from local.stand_ins.pubsub.errors import invalid
+from local.stand_ins.grpc_server import invalid
 from local.stand_ins.pubsub.store import Delivery
 
 _ACK_ID = re.compile(r"\d+:[0-9a-f]{32}")

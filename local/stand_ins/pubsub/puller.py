@@ -1,10 +1,8 @@
 """The calls of google.pubsub.v1.Subscriber that hand messages out and take the verdict on them."""
 
-import grpc
-
+from local.stand_ins.grpc_server import failed_precondition, invalid
 from local.stand_ins.pubsub import protos
 from local.stand_ins.pubsub.broker import Broker
-from local.stand_ins.pubsub.errors import RpcError, invalid
 from local.stand_ins.pubsub.leases import Leases
 from local.stand_ins.pubsub.protos import Proto
 from local.stand_ins.pubsub.store import Delivery
@@ -35,9 +33,7 @@ class Puller:
             raise invalid("max_messages must be positive")
         backlog = self._broker.backlog(request.subscription)
         if backlog.subscription.push_config.push_endpoint:
-            raise RpcError(
-                grpc.StatusCode.FAILED_PRECONDITION, "A subscription with a push endpoint cannot be pulled"
-            )
+            raise failed_precondition("A subscription with a push endpoint cannot be pulled")
         patience = 0.0 if request.return_immediately else PATIENCE
         taken = await backlog.take_when_due(min(request.max_messages, MAX_PULLED), patience)
         received = [self._received(delivery, backlog.subscription) for delivery in taken]

@@ -88,11 +88,6 @@ class Store:
         with self._db:
             self._db.execute("REPLACE INTO topics VALUES (?, ?)", (topic.name, topic.SerializeToString()))
 
-    def delete_topic(self, name: str) -> None:
-        """Its subscriptions and their backlogs stay."""
-        with self._db:
-            self._db.execute("DELETE FROM topics WHERE name = ?", (name,))
-
     def save_subscription(self, subscription: Proto) -> None:
         """Add or replace it."""
         with self._db:

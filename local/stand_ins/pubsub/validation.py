@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import httpx
 
-from local.stand_ins.pubsub.errors import invalid, unimplemented
+from local.stand_ins.grpc_server import invalid, unimplemented
 from local.stand_ins.pubsub.protos import Proto, seconds
 
 MAX_MESSAGES = 1000

@@ -13,13 +13,19 @@ import grpc
 from google.protobuf.empty_pb2 import Empty
 from google.rpc import status_pb2
 
-from local.stand_ins.grpc_server import Context, Unary, unary
-from local.stand_ins.pubsub.paging import page
+from local.stand_ins.grpc_server import RpcError, failed_precondition, invalid, not_found, page, unary
 from local.stand_ins.rag import protos
 from local.stand_ins.rag.corpora import Corpora, Corpus
-from local.stand_ins.rag.errors import CORPUS, FILE, LOCATION, Refusal, invalid, unknown, unserved
 from local.stand_ins.rag.operations import Operations
-from local.stand_ins.rag.resources import DEFAULT_MODEL, corpus_message, file_message, name_of
+from local.stand_ins.rag.resources import (
+    CORPUS,
+    DEFAULT_MODEL,
+    FILE,
+    LOCATION,
+    corpus_message,
+    file_message,
+    name_of,
+)
 from local.stand_ins.storage.objects import Objects, StoredObject
 
 SERVICE = "google.cloud.aiplatform.v1.VertexRagDataService"
@@ -51,8 +57,7 @@ class RagData:
             "DeleteRagFile": (self._delete_file, "DeleteRagFileRequest"),
         }
         methods = {
-            name: unary(_refusing(method), protos.CLASSES[request])
-            for name, (method, request) in work.items()
+            name: unary(_checked(method), protos.CLASSES[request]) for name, (method, request) in work.items()
         }
         return [grpc.method_handlers_generic_handler(SERVICE, methods), self._operations.handler()]
 
@@ -95,7 +100,7 @@ class RagData:
         match = FILE.fullmatch(request.name)
         corpus = self._corpus(match["name"] if match else request.name)
         if match is None or match["file"] not in {each.id for each in self._corpora.files(corpus.id)}:
-            raise unknown("RagFile", request.name)
+            raise not_found(f"RagFile {request.name} is not found")
 
         async def work() -> Any:
             self._corpora.delete(match["file"])
@@ -131,9 +136,9 @@ class RagData:
             await asyncio.sleep(self._a_file_takes)
             try:
                 done = self._corpora.put(corpus.id, uri, _text(uri, stored))
-            except Refusal as refusal:
+            except RpcError as error:
                 response.failed_rag_files_count += 1
-                failure = status_pb2.Status(code=refusal.status.value[0], message=str(refusal))
+                failure = status_pb2.Status(code=error.code.value[0], message=str(error))
                 metadata.generic_metadata.partial_failures.append(failure)
             else:
                 response.imported_rag_files_count += done
@@ -151,26 +156,21 @@ class RagData:
             raise invalid(f"a corpus is projects/*/locations/*/ragCorpora/*, not {name!r}")
         corpus = self._corpora.corpus(match["corpus"], match["parent"])
         if corpus is None:
-            raise unknown("RagCorpus", name)
+            raise not_found(f"RagCorpus {name} is not found")
         return corpus
 
     def _check_free(self, corpus: str) -> None:
         if running := self._operations.running(corpus):
-            raise Refusal(
-                grpc.StatusCode.FAILED_PRECONDITION,
+            raise failed_precondition(
                 f'There are other operations running on the RagCorpus "{corpus}". '
                 f"Operation IDs are: {running}.",
             )
 
 
-def _refusing(work: Callable[[Any], Awaitable[Any]]) -> Unary:
-    async def answer(request: Any, context: Context) -> Any:
-        try:
-            if protos.asks_for_more(request):
-                raise unserved(f"a field of {request.DESCRIPTOR.name} that only the real service knows")
-            return await work(request)
-        except Refusal as refusal:
-            await context.abort(refusal.status, str(refusal))
+def _checked(work: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+    async def answer(request: Any) -> Any:
+        protos.check_known(request)
+        return await work(request)
 
     return answer
 
@@ -182,9 +182,9 @@ def _checked_location(parent: str) -> str:
 
 
 def _text(uri: str, stored: StoredObject | None) -> str:
-    """The text of an object. Raises Refusal when there is none, or it cannot be imported here."""
+    """The text of an object. Raises RpcError when there is none, or it cannot be imported here."""
     if stored is None:
-        raise unknown("Object", uri)
+        raise not_found(f"Object {uri} is not found")
     if not uri.endswith(KINDS):
         raise invalid(f"{uri}: only {' and '.join(KINDS)} are read here")
     try:

@@ -13,12 +13,11 @@ import grpc
 from google.longrunning import operations_pb2
 from google.rpc import status_pb2
 
-from local.stand_ins.grpc_server import Context, unary
-from local.stand_ins.rag.errors import Refusal, unknown
+from local.stand_ins.grpc_server import RpcError, not_found, unary
 from local.stand_ins.rag.protos import as_any
 
 SERVICE = "google.longrunning.Operations"
-#: Does the work and gives the response's message; raises Refusal when it fails.
+#: Does the work and gives the response's message; raises RpcError when it fails.
 Work = Callable[[], Awaitable[Any]]
 
 
@@ -66,12 +65,10 @@ class Operations:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _get(self, request: Any, context: Context) -> operations_pb2.Operation:
+    async def _get(self, request: Any) -> operations_pb2.Operation:
         operation = self._known.get(request.name)
         if operation is None:
-            refusal = unknown("Operation", request.name)
-            await context.abort(refusal.status, str(refusal))
-            raise refusal
+            raise not_found(f"Operation {request.name} is not found")
         return _message(request.name, operation)
 
 
@@ -79,8 +76,8 @@ async def _run(operation: _Operation, work: Work) -> None:
     operation.metadata.generic_metadata.create_time.GetCurrentTime()
     try:
         operation.response = await work()
-    except Refusal as refusal:
-        operation.error = status_pb2.Status(code=refusal.status.value[0], message=str(refusal))
+    except RpcError as error:
+        operation.error = status_pb2.Status(code=error.code.value[0], message=str(error))
     operation.metadata.generic_metadata.update_time.GetCurrentTime()
     operation.done = True
 

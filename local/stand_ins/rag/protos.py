@@ -10,6 +10,8 @@ from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_fa
 from google.protobuf.unknown_fields import UnknownFieldSet
 from google.rpc import status_pb2
 
+from local.stand_ins.grpc_server import unimplemented
+
 PACKAGE = "threadwise.local.rag"
 #: What the SDK knows the messages by.
 _SDK_PACKAGE = "google.cloud.aiplatform.v1"
@@ -25,22 +27,17 @@ MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
         "query": (3, "RagQuery", False),
     },
     "VertexRagStore": {
-        "vector_distance_threshold": (2, "double", False),
         "rag_resources": (3, "RagResource", True),
     },
-    "RagResource": {"rag_corpus": (1, "string", False), "rag_file_ids": (2, "string", True)},
+    "RagResource": {"rag_corpus": (1, "string", False)},
     "RagQuery": {"text": (1, "string", False), "rag_retrieval_config": (6, "RagRetrievalConfig", False)},
     "RagRetrievalConfig": {
         "top_k": (1, "int32", False),
         "filter": (3, "Filter", False),
-        "ranking": (4, "Ranking", False),
     },
     "Filter": {
-        "metadata_filter": (2, "string", False),
         "vector_distance_threshold": (3, "double", False),
-        "vector_similarity_threshold": (4, "double", False),
     },
-    "Ranking": {},
     "RetrieveContextsResponse": {"contexts": (1, "RagContexts", False)},
     "RagContexts": {"contexts": (1, "Context", True)},
     "Context": {
@@ -168,12 +165,14 @@ def as_any(message: Any) -> any_pb2.Any:
     return any_pb2.Any(type_url=f"type.googleapis.com/{full_name}", value=message.SerializeToString())
 
 
-def asks_for_more(message: Any) -> bool:
-    """Whether a message has fields, at any depth, that are not known here."""
+def check_known(message: Any) -> None:
+    """Raises UNIMPLEMENTED when a message has fields, at any depth, that are not known here."""
     if len(UnknownFieldSet(message)):
-        return True
-    values = [value for field, value in message.ListFields() if field.message_type is not None]
-    return any(asks_for_more(each) for value in values for each in (value if _is_list(value) else [value]))
+        raise unimplemented(f"all fields of {message.DESCRIPTOR.name}")
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for each in value if _is_list(value) else [value]:
+                check_known(each)
 
 
 def _is_list(value: Any) -> bool:

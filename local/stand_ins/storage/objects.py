@@ -92,9 +92,10 @@ class Objects:
         row = self._database.execute(query, (bucket, name)).fetchone()
         return None if row is None else StoredObject(*row)
 
-    def delete(self, bucket: str, name: str) -> None:
-        """Delete an object."""
-        self._database.execute("DELETE FROM objects WHERE bucket = ? AND name = ?", (bucket, name))
+    def delete(self, bucket: str, name: str) -> bool:
+        """Delete an object; False when there is none."""
+        query = "DELETE FROM objects WHERE bucket = ? AND name = ?"
+        return self._database.execute(query, (bucket, name)).rowcount > 0
 
     def named(self, bucket: str, prefix: str) -> Iterator[StoredObject]:
         """The objects whose names begin with `prefix`, ordered by name."""

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from local.stand_ins.chat.live import Changes, stream
-from local.stand_ins.chat.markdown import text_html
+from local.page.live import stream
+from local.page.markdown import text_html
 from local.stand_ins.chat.service import Chat
-from local.stand_ins.chat.store import MessageStore
+from local.stand_ins.chat.store import Changes, MessageStore
 from local.stand_ins.faults import NAMES, Faults
 from local.stand_ins.tokens import Signer
 from tests.support.chat_stand_in import IT_SUPPORT, chat_serving
@@ -33,7 +33,7 @@ def chat(signer: Signer) -> Chat:
 
 @pytest.fixture(scope="module")
 def page(chat: Chat) -> Iterator[httpx.Client]:
-    with chat_serving(chat) as base, httpx.Client(base_url=base) as client:
+    with chat_serving(chat, model_note="rules") as base, httpx.Client(base_url=base) as client:
         yield client
 
 
@@ -56,8 +56,7 @@ def read(lines: Iterator[str], count: int) -> list[tuple[str, str]]:
     return found
 
 
-def test_the_state_has_everything_the_page_draws(chat: Chat, page: httpx.Client) -> None:
-    chat.model_note = "rules"
+def test_the_state_has_everything_the_page_draws(page: httpx.Client) -> None:
     message = post(page, "a <b>\nc")
     state = page.get("/page/state").json()
     assert [one["displayName"] for one in state["people"]] == ["Aiko Tanaka", "Ben Miller"]

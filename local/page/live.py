@@ -8,33 +8,11 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-from local.stand_ins.chat.markdown import text_html
-from local.stand_ins.chat.store import MessageStore, Stored
+from local.page.markdown import text_html
+from local.stand_ins.chat.store import Changes, MessageStore, Stored
 
 Json = dict[str, Any]
 KEEP_ALIVE_SECONDS = 15.0
-
-
-class Changes:
-    """Wakes those who wait for the store to change, and lets them go at the end."""
-
-    def __init__(self) -> None:
-        self._next = asyncio.Event()
-        self.ended = False
-
-    def notify(self) -> None:
-        """Wake everyone who waits."""
-        self._next.set()
-        self._next = asyncio.Event()
-
-    def end(self) -> None:
-        """Let everyone go."""
-        self.ended = True
-        self.notify()
-
-    def next(self) -> asyncio.Event:
-        """Set at the next change. Take it *before* reading the store, or a change in between is missed."""
-        return self._next
 
 
 def for_page(message: Json) -> Json:
