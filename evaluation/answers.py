@@ -8,7 +8,7 @@ from typing import Any, Literal
 from answer_fn.compose import Clarification, compose
 from answer_fn.prompts import RagAnswer
 from evaluation.data import Status, Task
-from local.stand_ins.rag.index import is_japanese, terms
+from local.stand_ins.rag.terms import is_japanese, terms
 from shared.messages.envelope import Context
 
 _CITATION = re.compile(r"\[(\d{1,4})\]")

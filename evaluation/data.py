@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from local.stand_ins.rag.index import is_japanese
+from local.stand_ins.rag.terms import is_japanese
 from shared.messages.envelope import Language
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from evaluation.data import DataSet, Task
 from evaluation.metrics import interval
 from evaluation.model import envelope
 from evaluation.run import Track
-from local.stand_ins.rag.index import terms
+from local.stand_ins.rag.terms import terms
 from reformulate_fn.guard import fault
 from shared.language.courtesies import stands_alone
 from shared.language.keywords import keywords

@@ -17,6 +17,8 @@ PUSH_IDENTITY = f"pubsub-push@{PROJECT}.iam.gserviceaccount.com"
 CHAT_IDENTITY = "chat@system.gserviceaccount.com"
 ADD_ON_IDENTITY = f"service-{PROJECT_NUMBER}@gcp-sa-gsuiteaddons.iam.gserviceaccount.com"
 LOCATION = "local"
+#: The bucket of the knowledge base: production fills a corpus from one, and names its sources by it.
+BUCKET = "gs://threadwise-knowledge"
 CORPUS = f"projects/{PROJECT}/locations/{LOCATION}/ragCorpora/local"
 
 
@@ -72,6 +74,14 @@ class Places:
     def function_url(self, name: str) -> str:
         """Where a function is called."""
         return f"http://{HOST}:{self.functions[name]}/"
+
+    @property
+    def emulators(self) -> dict[str, str]:
+        """The environment variables that point the SDKs at Pub/Sub and Firestore here."""
+        return {
+            "PUBSUB_EMULATOR_HOST": f"{HOST}:{self.pubsub}",
+            "FIRESTORE_EMULATOR_HOST": f"{HOST}:{self.firestore}",
+        }
 
     def file(self, name: str) -> Path | None:
         """A file of the state folder, if state is kept."""

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from local.page.api import Page
 from local.page.operator.api import OperatorApi
 from local.page.routes import page_routes
-from local.places import HOST, Places, PortTaken
+from local.places import BUCKET, HOST, Places, PortTaken
 from local.runner.connect import topic_path
 from local.runner.pipeline import EVENTS
 from local.stand_ins.chat.service import Chat
@@ -25,7 +25,6 @@ from local.stand_ins.firestore.service import Firestore
 from local.stand_ins.gemini.service import Gemini
 from local.stand_ins.grpc_server import GrpcServer
 from local.stand_ins.pubsub.server import PubSub
-from local.stand_ins.rag.chunks import BUCKET
 from local.stand_ins.rag.corpora import LOCAL, Corpora
 from local.stand_ins.rag.data import RagData
 from local.stand_ins.rag.service import Rag

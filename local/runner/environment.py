@@ -1,12 +1,11 @@
 """The environment of each function's process, built from nothing: no real project, credentials or proxy."""
 
 import os
-import threading
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Mapping, MutableMapping
 
 from local.places import (
     ADD_ON_IDENTITY,
+    BUCKET,
     CHAT_IDENTITY,
     CORPUS,
     HOST,
@@ -23,7 +22,6 @@ ASKS_GEMINI = ("reformulate", "answer")
 UNBOUND = 1000
 #: What of a person's own environment the functions may see.
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
-_making_clients = threading.Lock()
 
 
 def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bool = True) -> dict[str, str]:
@@ -37,7 +35,7 @@ def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bo
         "GRPC_VERBOSITY": "ERROR",
         "PYTHONUNBUFFERED": "1",
         "GOOGLE_CLOUD_PROJECT": PROJECT,
-        **_emulators_at(places),
+        **places.emulators,
         "DEAD_LETTER_TOPIC": DEAD_LETTERS,
         "CHAT_ENDPOINT": places.url,
     }
@@ -51,7 +49,7 @@ def environment_of_operators(places: Places) -> str:
     """Shell lines that point `python -m ops` at this cloud."""
     variables = {
         "GOOGLE_CLOUD_PROJECT": PROJECT,
-        **_emulators_at(places),
+        **places.emulators,
         "STORAGE_EMULATOR_HOST": places.url,
         "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
         "RAG_LOCATION": LOCATION,
@@ -67,35 +65,9 @@ def isolate(environ: MutableMapping[str, str]) -> None:
     environ.update(kept, GRPC_VERBOSITY="ERROR")  # a closing stand-in is nothing to tell a person
 
 
-@contextmanager
-def clients_of(places: Places) -> Iterator[None]:
-    """Clients of Pub/Sub and Firestore that are made in here are of this small cloud.
-
-    The SDKs read their variables when a client is made, so this process has them for that moment alone.
-    """
-    variables = _emulators_at(places)
-    with _making_clients:
-        before = {name: os.environ.get(name) for name in variables}
-        os.environ.update(variables)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name)
-                if value is not None:
-                    os.environ[name] = value
-
-
 def own_key(environ: Mapping[str, str]) -> str | None:
     """The Gemini API key that a person has set, if any."""
     return environ.get("GEMINI_API_KEY") or None
-
-
-def _emulators_at(places: Places) -> dict[str, str]:
-    return {
-        "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
-        "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
-    }
 
 
 def _own(name: str, places: Places) -> dict[str, str]:
@@ -116,7 +88,7 @@ def _own(name: str, places: Places) -> dict[str, str]:
             "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
             # The index here compares words.
             "SEARCH_KIND": "lexical",
-            "SOURCE_LINKS": f'{{"gs://threadwise-knowledge/": "{places.url}/knowledge/"}}',
+            "SOURCE_LINKS": f'{{"{BUCKET}/": "{places.url}/knowledge/"}}',
         }
     return {}
 

@@ -9,8 +9,8 @@ import grpc.aio
 from local.stand_ins.faults import Faults, Refused
 
 Context = Any  # grpc ships no types
-Answer = Callable[[Any, Context], Awaitable[Any]]
-Answers = Callable[[Any, Context], AsyncIterator[Any]]
+Unary = Callable[[Any, Context], Awaitable[Any]]
+Streaming = Callable[[Any, Context], AsyncIterator[Any]]
 #: Names on a page of a list, unless the request says how many.
 DEFAULT_PAGE = 100
 
@@ -144,14 +144,14 @@ class _Gate(grpc.aio.ServerInterceptor):
         codec = (handler.request_deserializer, handler.response_serializer)
         method = handler_call_details.method.rsplit("/", 1)[-1]
         if handler.unary_unary is not None:
-            answer: Answer = handler.unary_unary
+            answer: Unary = handler.unary_unary
 
             async def gated(request: Any, context: Context) -> Any:
                 await self._pass(method, context)
                 return await answer(request, context)
 
             return grpc.unary_unary_rpc_method_handler(gated, *codec)
-        answers: Answers = handler.unary_stream
+        answers: Streaming = handler.unary_stream
 
         async def gated_stream(request: Any, context: Context) -> AsyncIterator[Any]:
             await self._pass(method, context)

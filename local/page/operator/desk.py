@@ -1,9 +1,11 @@
 """The operators' code at work on the small cloud. Synchronous: it is called in threads."""
 
 import json
+import os
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +14,6 @@ from starlette.responses import Response
 from local.page.operator.replays import MOST_SHOWN, Replay
 from local.page.operator.wishes import ReplayWish
 from local.places import PROJECT, Places
-from local.runner.environment import clients_of
 from local.runner.pipeline import DEAD_LETTERS
 from local.stand_ins.http_gate import google_error
 from ops.audit import new_operation
@@ -30,6 +31,7 @@ from ops.world import World
 Json = dict[str, Any]
 #: HTTP statuses of the exit codes; what is not here is 500.
 STATUSES = {Exit.NOT_FOUND: 404, Exit.INVALID: 400, Exit.DECLINED: 409, Exit.UNREACHABLE: 503}
+_creating_clients = threading.Lock()
 
 
 class Desk:
@@ -139,3 +141,22 @@ def _world(places: Places) -> World:
     with clients_of(places):
         _ = world.firestore, world.outbox
     return world
+
+
+@contextmanager
+def clients_of(places: Places) -> Iterator[None]:
+    """Clients of Pub/Sub and Firestore that are created inside belong to this small cloud.
+
+    The SDKs read their variables when a client is created, so this process has them only for that moment.
+    """
+    variables = places.emulators
+    with _creating_clients:
+        before = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value

@@ -1,7 +1,9 @@
-// The commands of the bot: a list that opens when a message begins with a slash, and what a message says of them.
+// The commands of the bot, and what becomes of what a person writes: a message, a command, or the bot is added.
 
+import { post } from "./api.js";
 import { h } from "./dom.js";
-import { say } from "./strings.js";
+import { isDirect } from "./state.js";
+import { say, spoken } from "./strings.js";
 
 const SLASH = "SLASH_COMMAND";
 let lists = 0;
@@ -98,4 +100,25 @@ export class CommandList {
 /** Whether a command is sent with the words that are written after it. */
 export function takesWords({ type }) {
   return type === SLASH;
+}
+
+/** Send what is written in `space`, in `thread` or (null) a new one; resolves to the message, if it is one. */
+export function send(state, { space, thread, text, mention, file }) {
+  const who = { person: state.person, locale: spoken() };
+  if (!state.botIsHere && (mention || isDirect(state.current))) {
+    return post("/page/members", { ...who, space, bot: "add", text });
+  }
+  const given = file || !state.botIsHere ? null : commandIn(text, state.commands);
+  if (given) return command(state, given.command, { space, thread, text: given.words });
+  return post("/page/messages", { ...who, space, thread, text, mention, attachment: file });
+}
+
+/** Give a command. */
+export function command(state, { id }, { space, thread, text = "" }) {
+  return post("/page/commands", { person: state.person, locale: spoken(), space, thread, text, command: id });
+}
+
+/** What Chat is told of a file that is attached: nothing is uploaded. */
+export function attachmentOf({ name, type }) {
+  return { name: name.slice(0, 200), type: /^[a-z]+\/[a-zA-Z0-9.+-]+$/.test(type) ? type : "application/octet-stream" };
 }

@@ -1,10 +1,9 @@
 // A box to write in: Enter sends, Shift+Enter breaks the line; with a mention of the bot that can be taken out,
 // a list of commands, and a file.
 
-import { CommandList, takesWords } from "./commands.js";
+import { attachmentOf, CommandList, takesWords } from "./commands.js";
 import { h, morphChildren } from "./dom.js";
 import { icon } from "./icons.js";
-import { attachmentOf } from "./sending.js";
 import { localise, say } from "./strings.js";
 
 /** One composer; it keeps a draft for each place (`open(place)`) until it is sent. */

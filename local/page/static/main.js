@@ -3,23 +3,20 @@
 import { follow, post } from "./api.js";
 import { listenToMenus } from "./buttons.js";
 import { Clicks } from "./clicks.js";
+import { command, send } from "./commands.js";
 import { Composer } from "./composer.js";
-import { confirmed } from "./confirm.js";
 import { h, morphChildren } from "./dom.js";
 import { showFaults } from "./faults.js";
-import { drawHeading } from "./heading.js";
 import { icon } from "./icons.js";
+import { confirmed, showToast } from "./notices.js";
 import { Operator } from "./operator.js";
-import { recall, remember } from "./prefs.js";
-import { placeIn } from "./route.js";
-import { command, send } from "./sending.js";
+import { drawHeading, placeIn } from "./place.js";
+import { listenToTheme, recall, remember } from "./prefs.js";
 import { drawSetup, listenToSetup } from "./setup.js";
 import { Drawer, drawSpaces, isNarrow, listenToSpaces } from "./sidebar.js";
 import { isDirect, State } from "./state.js";
 import { Stream } from "./stream.js";
 import { localise, say, speak, spoken } from "./strings.js";
-import { listenToTheme } from "./theme.js";
-import { showToast } from "./toast.js";
 
 const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const state = new State(draw);

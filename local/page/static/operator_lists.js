@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { addressOf } from "./route.js";
+import { addressOf } from "./place.js";
 import { ago, say } from "./strings.js";
 
 /** The overview: how many there are in which state, and the groups of those that wait. */

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { addressOf } from "./route.js";
+import { addressOf } from "./place.js";
 import { say, sayCount } from "./strings.js";
 
 /** The drawing for what became of a message. */

@@ -1,4 +1,6 @@
-// What the page remembers in this browser. A browser that refuses storage just forgets.
+// What the page remembers in this browser, such as light or dark. A browser that refuses storage just forgets.
+
+import { icon } from "./icons.js";
 
 /** The remembered value of `name`, or null. */
 export function recall(name) {
@@ -16,4 +18,23 @@ export function remember(name, value) {
   } catch {
     // Private windows may refuse; the page works without.
   }
+}
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+/** Make `button` switch between light and dark. */
+export function listenToTheme(button) {
+  const isDark = () => (recall("theme") ?? (DARK.matches ? "dark" : "light")) === "dark";
+  const show = (dark) => {
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    button.setAttribute("aria-pressed", String(dark));
+    button.replaceChildren(icon(dark ? "light_mode" : "dark_mode"));
+  };
+  button.addEventListener("click", () => {
+    const dark = button.getAttribute("aria-pressed") !== "true";
+    remember("theme", dark ? "dark" : "light");
+    show(dark);
+  });
+  DARK.addEventListener("change", () => show(isDark()));
+  show(isDark());
 }

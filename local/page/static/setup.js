@@ -1,8 +1,8 @@
 // The panel that shows and changes how Chat is connected to the bot, and who is in the conversation.
 
-import { confirmed } from "./confirm.js";
 import { h, morphChildren } from "./dom.js";
 import { icon } from "./icons.js";
+import { confirmed } from "./notices.js";
 import { isDirect } from "./state.js";
 import { say, spoken } from "./strings.js";
 

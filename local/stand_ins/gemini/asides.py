@@ -5,7 +5,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from local.stand_ins.rag.index import terms
+from local.stand_ins.rag.terms import terms
 from shared.language.words import Word
 
 _OKURIGANA = re.compile("[ぁ-ん]+$")

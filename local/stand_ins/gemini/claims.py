@@ -10,7 +10,8 @@ from pathlib import Path
 
 from local.stand_ins.gemini.asides import is_aside
 from local.stand_ins.gemini.spelling import meant
-from local.stand_ins.rag.index import Index, terms
+from local.stand_ins.rag.index import Index
+from local.stand_ins.rag.terms import terms
 from shared.language.words import Word
 
 #: What a word counts that is there by another name.

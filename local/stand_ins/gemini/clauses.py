@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from local.stand_ins.gemini.asides import is_aside
-from local.stand_ins.rag.index import words
+from local.stand_ins.rag.terms import words
 
 _ASKING_WORD = (
     r"(?:who|whom|whose|what|what's|when|where|where's|which|why|how|how's|can|could|may|might|must|should|shall"

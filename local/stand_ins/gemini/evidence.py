@@ -11,7 +11,8 @@ from functools import cached_property, lru_cache
 from local.stand_ins.gemini.answer_type import AnswerType
 from local.stand_ins.gemini.claims import ANOTHER_WORD, Claim
 from local.stand_ins.gemini.clauses import ONE_QUESTION, Form
-from local.stand_ins.rag.index import Index, terms
+from local.stand_ins.rag.index import Index
+from local.stand_ins.rag.terms import terms
 
 #: What a word counts that is not in the sentence itself but in its block, in the heading or in the title.
 IN_THE_BLOCK = 0.8

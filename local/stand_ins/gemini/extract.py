@@ -14,7 +14,8 @@ from local.stand_ins.gemini.quote import quoted
 from local.stand_ins.gemini.topic import Topic
 from local.stand_ins.gemini.unclear import question_back
 from local.stand_ins.gemini.variants import other_steps
-from local.stand_ins.rag.index import Index, is_japanese, terms, words
+from local.stand_ins.rag.index import Index
+from local.stand_ins.rag.terms import is_japanese, terms, words
 
 #: What part of the question a sentence of a block must bear on for the block to be quoted (`evidence.py`).
 #: Where none does, what was found is about something else, and "not in the knowledge base" is honest.

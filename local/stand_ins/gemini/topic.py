@@ -4,7 +4,8 @@ import re
 from collections.abc import Container, Iterable
 
 from local.stand_ins.gemini.prompt import Turn
-from local.stand_ins.rag.index import Hit, Index, terms, words
+from local.stand_ins.rag.index import Hit, Index
+from local.stand_ins.rag.terms import terms, words
 from shared.language.salience import Salience, is_name
 from shared.language.words import Word
 

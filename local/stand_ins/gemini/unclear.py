@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from local.stand_ins.gemini.evidence import IN_THE_BLOCK, Evidence
 from local.stand_ins.gemini.passages import Block
 from local.stand_ins.gemini.prompt import Ask, Source
-from local.stand_ins.rag.index import is_japanese, terms
+from local.stand_ins.rag.terms import is_japanese, terms
 
 #: A question of more telling words is clear enough.
 MOST_WORDS = 2

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-#: Production corpora are filled from a bucket, and name their files by it.
-BUCKET = "gs://threadwise-knowledge"
+from local.places import BUCKET
+
 #: Characters. Blocks are joined up to this size; one that is larger by itself is a chunk by itself.
 CHUNK_SIZE = 900
 

@@ -1,7 +1,4 @@
-"""Search over the articles: BM25, with its score turned into a distance as RAG Engine gives one.
-
-The terms of the index are English stems and Japanese character bigrams, side by side.
-"""
+"""Search over the articles: BM25, with its score turned into a distance as RAG Engine gives one."""
 
 import math
 import re
@@ -13,12 +10,10 @@ from typing import Any
 
 import bm25s
 import numpy as np
-import Stemmer
-from bm25s.stopwords import STOPWORDS_EN_PLUS
 
 from local.stand_ins.rag.chunks import Chunk, articles_of_folder, chunks_of
-from shared.language import words as shared_words
-from shared.language.words import KANJI, Word
+from local.stand_ins.rag.terms import is_japanese, terms, words
+from shared.language.words import Word
 
 #: What a score is worth in a chunk of the other language. Both languages share one index, and a multilingual
 #: embedding, too, puts texts of one language closer together.
@@ -28,8 +23,6 @@ OTHER_LANGUAGE = 0.7
 ASIDE = 0.3
 MOST_TERMS_OF_AN_ASIDE = 3
 
-_STOP_WORDS = frozenset((*STOPWORDS_EN_PLUS, *shared_words.ASKING.split()))
-_stem = Stemmer.Stemmer("english").stemWord
 _IN_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
 
 
@@ -143,18 +136,3 @@ class Index:
         """The BM25 score of every chunk, as an array."""
         known = [term for term in asked if self.knows(term)]
         return self._bm25.get_scores(known) if known else np.zeros(len(self.chunks))
-
-
-def words(text: str) -> Iterator[Word]:
-    """The words of a text that say something about its subject, in order, each with its index terms."""
-    return shared_words.words(text, _stem, _STOP_WORDS)
-
-
-def terms(text: str) -> list[str]:
-    """The index terms of a text, in order, repeated as often as they occur."""
-    return [term for word in words(text) for term in word.terms]
-
-
-def is_japanese(text: str) -> bool:
-    """Whether a text has kana or kanji in it: an English text has none, a Japanese one always."""
-    return re.search(rf"[ぁ-んァ-ヺ]|{KANJI}", text) is not None

@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from local.places import BUCKET
 from local.stand_ins.http_gate import RestError, already_exists, invalid, not_found, unimplemented
-from local.stand_ins.rag.chunks import BUCKET
 from local.stand_ins.storage.objects import Objects, StoredObject
 
 #: Objects on a page of a list, as the API has it.

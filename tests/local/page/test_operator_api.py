@@ -14,11 +14,12 @@ import httpx
 import pytest
 from google.cloud.firestore import Client
 
+from local.page.operator.desk import clients_of
 from local.page.operator.replays import PATIENCE as PATIENCE_OF_STOP
 from local.places import PROJECT, Places, free_port
 from local.runner.cloud import Cloud
 from local.runner.connect import connect_topics
-from local.runner.environment import clients_of, of_function
+from local.runner.environment import of_function
 from local.stand_ins.faults import Faults
 from shared.memory.cases import COLLECTION, Cases
 from shared.memory.failures import Failures

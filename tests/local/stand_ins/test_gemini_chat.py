@@ -10,7 +10,8 @@ from local.stand_ins.gemini.clauses import Form, form_of
 from local.stand_ins.gemini.extract import Answer, extracted
 from local.stand_ins.gemini.prompt import Ask, Source, Turn
 from local.stand_ins.rag.chunks import Chunk
-from local.stand_ins.rag.index import Index, is_japanese
+from local.stand_ins.rag.index import Index
+from local.stand_ins.rag.terms import is_japanese
 from tests import ROOT
 
 ARTICLES = [

@@ -11,7 +11,8 @@ from local.stand_ins.gemini.prompt import Ask, Source, Turn
 from local.stand_ins.gemini.quote import quoted
 from local.stand_ins.gemini.rewrite import rewritten
 from local.stand_ins.rag.chunks import Chunk
-from local.stand_ins.rag.index import Index, is_japanese
+from local.stand_ins.rag.index import Index
+from local.stand_ins.rag.terms import is_japanese
 from tests.support.articles import small_index
 
 

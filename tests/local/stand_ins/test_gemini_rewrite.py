@@ -7,7 +7,8 @@ import pytest
 from local.runner.cloud import KNOWLEDGE
 from local.stand_ins.gemini.prompt import Ask, Turn
 from local.stand_ins.gemini.rewrite import rewritten
-from local.stand_ins.rag.index import Index, is_japanese
+from local.stand_ins.rag.index import Index
+from local.stand_ins.rag.terms import is_japanese
 from tests.support.articles import small_index
 
 VPN = ("How do I configure the VPN?", "Open the catalogue and install the VPN client. [1]")

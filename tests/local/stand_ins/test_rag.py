@@ -14,8 +14,9 @@ from grpc import insecure_channel
 
 from local.stand_ins.faults import Faults
 from local.stand_ins.rag.corpora import Corpora
-from local.stand_ins.rag.index import Index, terms, words
+from local.stand_ins.rag.index import Index
 from local.stand_ins.rag.service import Rag
+from local.stand_ins.rag.terms import terms, words
 from tests.support.articles import small_index, written
 from tests.support.serving import serving
 
