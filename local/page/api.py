@@ -1,4 +1,4 @@
-"""What the chat page calls: the state, live changes, what people do, the connection, and the faults."""
+"""The routes that the chat page calls: state, live changes, people's actions, connection and faults."""
 
 from typing import Any, TypeVar
 
@@ -32,9 +32,9 @@ BodyType = TypeVar("BodyType", bound=BaseModel)
 
 
 class Page:
-    """The endpoints under /page: they do for people what the page asks, in one Chat.
+    """The endpoints under /page. They act in Chat for the people on the page.
 
-    `model_note` is the key of the page's words about the model that answers.
+    `model_note` is the key of the page's text about the model that answers.
     """
 
     def __init__(self, chat: Chat, model_note: str = "") -> None:
@@ -44,7 +44,7 @@ class Page:
         self.model_note = model_note
 
     def routes(self) -> list[BaseRoute]:
-        """The routes, for requests from this machine's own page alone."""
+        """The routes. They refuse requests from other sites."""
 
         def route(path: str, work: Work, method: str) -> Route:
             return Route(f"/page/{path}", same_origin(_refusing(work)), methods=[method])
@@ -77,7 +77,7 @@ class Page:
         )
 
     def _around(self) -> Json:
-        """What any page may change for all of them."""
+        """Settings that every open page shares."""
         connection = self._chat.connection
         return {
             "withoutBot": self._chat.store.without_bot(),

@@ -1,6 +1,6 @@
-"""The live changes that the page follows: server-sent events, numbered by the store's writes.
+"""Live changes for the page: server-sent events, numbered by the writes of Chat's message store.
 
-A browser that reconnects names the last number it saw, and gets what changed since; also across a restart.
+A browser that reconnects names the last number it saw and gets everything since, even after a restart.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ KEEP_ALIVE_SECONDS = 15.0
 
 
 def for_page(message: Json) -> Json:
-    """The message with its text as `html`."""
+    """The message, with its text also as `html`."""
     return {**message, "html": text_html(message)}
 
 
@@ -28,9 +28,11 @@ async def stream(
     *,
     quiet_seconds: float = KEEP_ALIVE_SECONDS,
 ) -> AsyncIterator[str]:
-    """Server-sent events for every write after number `after`, and for whatever else changes `around` them;
-    a comment when it is quiet that long."""
-    # An id alone is no event; it only tells the browser what to reconnect from.
+    """Server-sent events for every write after number `after`, and whenever the result of `around` changes.
+
+    A comment keeps the connection open when nothing has happened for `quiet_seconds`.
+    """
+    # An id alone is not an event. It only tells the browser where to continue after a reconnect.
     yield f"id: {after}\n\n"
     told = around()
     while not changes.ended:

@@ -66,7 +66,7 @@ def unary(work: Callable[[Any], Awaitable[Any]], request_class: Any) -> grpc.Rpc
 
 
 def streaming(work: Callable[[Any], Awaitable[list[Any]]], request_class: Any) -> grpc.RpcMethodHandler:
-    """The same for a call that is answered with a stream of messages."""
+    """A handler for a call whose answer is a stream of messages, which `work` returns as a list."""
 
     async def answer(request: Any, context: Context) -> AsyncIterator[Any]:
         try:
@@ -102,8 +102,8 @@ class GrpcServer:
         self.port = 0
 
     async def start(self, port: int = 0) -> int:
-        """Listen on `port` (0: any free one) and return it. Raises OSError when it is taken."""
-        # No SO_REUSEPORT: two servers on one port would each get half of the calls, silently.
+        """Listen on `port` (0: any free one) and return it. Raises OSError if it is taken."""
+        # No SO_REUSEPORT: otherwise two servers on one port would silently share the calls.
         options = [("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", 32 * 1024 * 1024)]
         server = grpc.aio.server(interceptors=[_Gate(self._service, self._faults)], options=options)
         server.add_generic_rpc_handlers(tuple(self._handlers))
@@ -116,7 +116,7 @@ class GrpcServer:
         return self.port
 
     async def stop(self) -> None:
-        """Close the port; calls under way are cut off."""
+        """Close the port and cut off running calls."""
         if self._server is not None:
             await self._server.stop(None)
             self._server = None

@@ -54,7 +54,7 @@ def google_error(http_status: int, status: str, message: str) -> JSONResponse:
 
 
 def gated(service: str, faults: Faults, endpoint: Endpoint) -> Endpoint:
-    """`endpoint` behind the faults of `service`."""
+    """Put the faults of `service` in front of `endpoint`."""
 
     async def behind_the_gate(request: Request) -> Response:
         try:
@@ -63,7 +63,7 @@ def gated(service: str, faults: Faults, endpoint: Endpoint) -> Endpoint:
             return google_error(refused.http_status, refused.grpc_status, str(refused))
         try:
             return await endpoint(request)
-        except ClientDisconnect:  # a function was killed while it was sending: nobody hears the answer
+        except ClientDisconnect:  # a function was killed while it was sending: nobody receives the answer
             return Response(status_code=499)
 
     return behind_the_gate

@@ -343,7 +343,7 @@ def test_a_question_without_words_is_refused_at_once() -> None:
     done = local("ask", "  ", "--json")
 
     assert done.returncode == 1
-    assert done.stderr.strip() == "A question has no words."
+    assert done.stderr.strip() == "A question is empty."
 
 
 def test_a_busy_port_is_named_with_what_to_do(tmp_path: Path) -> None:

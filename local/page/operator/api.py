@@ -1,7 +1,7 @@
-"""What the operator view of the page calls: dead letters by group, as a list and one by one, and replays.
+"""The routes that the operator view calls: dead letters by group, as a list and one by one, and replays.
 
-The operators' code is synchronous and talks to stand-ins that run in this event loop, so each request is
-worked on in a thread. It is imported with the first request: starting the page must not wait for it.
+The operators' code is synchronous and calls stand-ins that run in this event loop, so each request runs in a
+thread. The first request imports that code: the page must not wait for it when it starts.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from local.page.operator.desk import Desk
 
 Json = dict[str, Any]
-#: Cases of one answer, unless the page asks for more.
+#: Cases in one answer, unless the page asks for more.
 LIMIT = 50
 
 
@@ -34,7 +34,7 @@ class OperatorApi:
         self._opening = threading.Lock()
 
     def routes(self) -> list[BaseRoute]:
-        """The routes, for requests from this machine's own page alone."""
+        """The routes. They refuse requests from other sites."""
 
         def route(path: str, work: Endpoint, method: str = "GET") -> Route:
             return Route(f"/ops/{path}", same_origin(_refusing(work)), methods=[method])
@@ -49,7 +49,7 @@ class OperatorApi:
         ]
 
     async def stop(self) -> None:
-        """End the replay under way; what it has done is noted, and the rest stays as it is."""
+        """Stop the replay under way. What it has done is recorded, and the rest keeps waiting."""
         if self._desk is not None:
             await asyncio.to_thread(self._desk.close)
 

@@ -1,4 +1,4 @@
-"""What Chat does with a message: ids, threads, idempotency, updates, deletion (docs of spaces.messages)."""
+"""Chat's rules for messages: ids, threads, idempotency, updates, deletion (docs of spaces.messages)."""
 
 import datetime
 import re
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class CreateOptions:
-    """The query of a create call; empty means not given."""
+    """The query parameters of a create call. Empty means not given."""
 
     message_id: str = ""
     request_id: str = ""
@@ -33,14 +33,14 @@ class CreateOptions:
 
 
 class Messages:
-    """The messages of all spaces; `on_change` is called after every write."""
+    """The messages of all spaces. Calls `on_change` after every write."""
 
     def __init__(self, store: MessageStore, on_change: Callable[[], None]) -> None:
         self._store = store
         self._on_change = on_change
 
     def create(self, space: str, draft: ProtoMessage, options: CreateOptions) -> Json:
-        """A new message by the bot, or the one of this request id. Raises RestError 400, 404, 409."""
+        """Create a message of the bot, or return that of the request id. Raises RestError 400, 404, 409, 501."""
         space_named(space)
         if options.request_id and (earlier := self._store.find_request(space, options.request_id)):
             return _unless_deleted(earlier, already_exists(f"Request {options.request_id} was used before."))
@@ -53,7 +53,7 @@ class Messages:
         return self._add(message, space, thread, BOT, options)
 
     def create_by_person(self, space: str, fields: Json, sender: Json, thread: str | None) -> Json:
-        """A new message by `sender`, in `thread` or a new one. Raises RestError 400, 404."""
+        """Create a message of `sender`, in `thread` or a new one. Raises RestError 400, 404."""
         space_named(space)
         if thread is not None and not self._in_space(space, thread):
             raise not_found(f"Thread {thread} was not found.")
@@ -62,13 +62,13 @@ class Messages:
         return self._add(message, space, thread, sender, CreateOptions())
 
     def check_bot_in(self, space: str) -> None:
-        """Raises RestError 404 for no such space, and 403 where the bot is not a member (any more)."""
+        """Raises RestError 404 if there is no such space, and 403 if the bot is not a member of it."""
         space_named(space)
         if space in self._store.without_bot():
             raise RestError(403, "PERMISSION_DENIED", f"The app is not a member of {space}.")
 
     def get(self, space: str, message_id: str) -> Stored:
-        """The message by either of its ids. Raises RestError 404, also for one that was deleted."""
+        """The message with either of its ids. Raises RestError 404 if it is missing or deleted."""
         found = self._store.find(space_named(space).name, message_id)
         if found is None or found.deleted:
             raise not_found(f"Message {space}/messages/{message_id} was not found.")
@@ -86,7 +86,7 @@ class Messages:
         return message_json(message)
 
     def readable(self, space: str, message_id: str) -> Stored:
-        """The message, if the bot may see it: in a space, not what people write among themselves (403)."""
+        """The message, if the bot may read it. Raises RestError 404, and 403 if it is only for people."""
         stored = self.get(space, message_id)
         addressed = "annotations" in stored.message or space_named(space).is_dm
         if not addressed and stored.message["sender"] != BOT:
@@ -94,14 +94,14 @@ class Messages:
         return stored
 
     def own(self, space: str, message_id: str) -> Stored:
-        """The bot's own message. Raises RestError 404, and 403 when somebody else wrote it."""
+        """The bot's own message. Raises RestError 404, and 403 if somebody else wrote it."""
         stored = self.get(space, message_id)
         if stored.message["sender"]["name"] != BOT["name"]:
             raise RestError(403, "PERMISSION_DENIED", "An app can change only the messages it created.")
         return stored
 
     def delete(self, stored: Stored) -> None:
-        """Delete a message; its ids stay taken."""
+        """Delete a message. Its ids stay taken."""
         self._store.delete(stored.message["name"])
         self._on_change()
 
@@ -117,7 +117,7 @@ class Messages:
             raise already_exists(f"Message {space}/messages/{message_id} already exists.")
 
     def _thread_for(self, space: str, asked: ProtoMessage, option: int) -> str | None:
-        """The thread that a reply goes to; None starts a new one."""
+        """The thread of a reply; None starts a new one. Raises RestError 400, 404, 501."""
         if asked.name and not self._in_space(space, asked.name, exists=False):
             raise invalid(f"Invalid thread resource name: {asked.name}.")
         if asked.thread_key:

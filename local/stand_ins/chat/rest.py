@@ -14,7 +14,7 @@ from local.stand_ins.faults import Faults
 from local.stand_ins.http_gate import RestError, gated, invalid, same_origin, unimplemented
 
 Work = Callable[[Request], Awaitable[Any]]
-#: Query parameters that every method takes; `$alt` asks for enums as numbers.
+#: Query parameters of every method. `$alt` asks for enums as numbers.
 SYSTEM_PARAMETERS = frozenset({"$alt", "alt", "prettyPrint"})
 ENUMS_AS_NUMBERS = "json;enum-encoding=int"
 CREATE_PARAMETERS = frozenset({"messageId", "requestId", "messageReplyOption"})
@@ -26,7 +26,7 @@ UNSERVED_PARAMETERS = frozenset(
 
 
 class RestApi:
-    """Answers the calls; `quotas` None means none. Authorization is not checked: this is loopback,
+    """Answers the calls. `quotas` None: no quotas. Authorization is not checked: this is loopback,
     and other sites are refused."""
 
     def __init__(self, messages: Messages, quotas: Quotas | None) -> None:
@@ -81,7 +81,7 @@ class RestApi:
         return {}
 
     def _counted(self, request: Request, *, writes: bool) -> str:
-        """The space that is called, after its quota. Raises RestError 403, 404, 429."""
+        """The space of the call, after counting it in the quota. Raises RestError 403, 404, 429."""
         space: str = f"spaces/{request.path_params['space']}"
         self._messages.check_bot_in(space)
         if self._quotas is not None:
@@ -116,7 +116,7 @@ def _query(request: Request, known: frozenset[str]) -> dict[str, str]:
 
 
 def _enum(kind: Any, value: str | None) -> int:
-    """A query value given by name or number; 0 when absent. Raises RestError 400."""
+    """The enum value of a query parameter, given by name or number; 0 if absent. Raises RestError 400."""
     try:
         return int(kind(int(value or 0)) if not value or value.isdecimal() else kind[value])
     except (KeyError, ValueError) as error:

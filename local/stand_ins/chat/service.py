@@ -24,10 +24,10 @@ Json = dict[str, Any]
 
 
 class Chat:
-    """Chat with its preset people and spaces; everything runs in one event loop.
+    """Chat with preset people and spaces. Everything runs in one event loop.
 
-    `state` is an SQLite file that outlives a restart, None keeps all in memory. `window_seconds` and
-    `retry_seconds` are Chat's patience with the bot.
+    `state` is an SQLite file; None keeps everything in memory. `window_seconds` is how long Chat waits for
+    the bot's answer, and `retry_seconds` are its waits before further tries.
     """
 
     def __init__(
@@ -40,16 +40,16 @@ class Chat:
         window_seconds: float = WINDOW_SECONDS,
         retry_seconds: tuple[float, ...] = RETRY_SECONDS,
     ) -> None:
-        #: Every message, and the wake-up call for whoever follows them.
+        #: All messages, and the signal that they have changed.
         self.store, self.changes = MessageStore(state), Changes()
         self._messages = Messages(self.store, self.changes.notify)
         self.faults = faults
         self._signer = signer
-        #: The quotas of every space; None where none are enforced.
+        #: The quotas of all spaces, or None if none are enforced.
         self.quotas = Quotas() if quotas else None
         self._rest = RestApi(self._messages, self.quotas)
         self._sender = Sender(signer, window_seconds, retry_seconds)
-        #: What people do: writing, commands, adding and removing the bot.
+        #: The actions of people: write, give commands, add and remove the bot.
         self.people = People(self.store, self.changes, self._messages, self._sender, faults)
         #: Their clicks on the bot's buttons.
         self.clicks = Clicks(self.people)
@@ -64,25 +64,25 @@ class Chat:
 
     @property
     def own_signer(self) -> Signer:
-        """Signs the tokens that Chat signs itself, for a classic app whose audience is the project number."""
+        """Signs the tokens of a classic app whose audience is the project number: Chat signs those itself."""
         return self._sender.own
 
     @property
     def connection(self) -> Connection:
-        """How it is connected to the bot."""
+        """How Chat is connected to the bot."""
         return self._sender.connection
 
     def connect(self, connection: Connection) -> None:
-        """Change how it is connected, from now on."""
+        """Change the connection from now on."""
         self._sender.connection = connection
         self.changes.notify()
 
     async def start(self, bot_url: str, audience: str, publish: Publish | None = None) -> None:
-        """Send events to `bot_url` from now on, with tokens for `audience`; or with `publish` by Pub/Sub."""
+        """Send events from now on: over HTTPS to `bot_url` with tokens for `audience`, or with `publish`."""
         self._sender.bot = Bot(bot_url, audience, publish)
 
     async def stop(self) -> None:
-        """Give up the events under way, let the pages go and close the state."""
+        """Cancel the events under way, end the live streams of the pages and close the state."""
         self.changes.end()
         for task in self.people.under_way:
             task.cancel()
@@ -91,16 +91,16 @@ class Chat:
         self.store.close()
 
     def post_as_person(self, space: str, text: str, **options: Any) -> Json:
-        """A person's message, as Message JSON; the options are those of `People.write`."""
+        """Write a message as a person and return its JSON. The options are those of `People.write`."""
         return self.people.write(space, text, **options)
 
     @property
     def sending(self) -> int:
-        """How many events are under way."""
+        """The number of events under way."""
         return len(self.people.under_way)
 
     def delete_as_person(self, name: str) -> None:
-        """A person deletes a message, by its name. Raises RestError 400, 404."""
+        """Delete the message of this name for a person. Raises RestError 400, 404."""
         space, separator, message_id = name.partition("/messages/")
         if not separator:
             raise invalid(f"Invalid message name: {name}.")

@@ -1,13 +1,13 @@
-"""The `where` of a query, turned into a function that says whether a document matches.
+"""Turns the `where` of a query into a function that says whether a document matches.
 
-Comparisons and `in` are served, alone or joined by AND: what the bot and its operators ask with.
+It serves what the bot and its operators use: comparisons and `in`, alone or joined by AND.
 """
 
 from collections.abc import Callable, Iterator
 
 from local.stand_ins.firestore import field_paths, values
 from local.stand_ins.firestore.field_paths import Path
-from local.stand_ins.firestore.messages import CompositeFilter, FieldFilter, Message
+from local.stand_ins.firestore.protos import CompositeFilter, FieldFilter, Message
 from local.stand_ins.firestore.values import NAN, NULL, Key
 from local.stand_ins.grpc_server import invalid, unimplemented
 
@@ -29,7 +29,7 @@ _COMPARISONS: dict[int, Callable[[Key, Key], bool]] = {
 
 
 def value_key(document: Message, path: Path) -> Key | None:
-    """The key of what a document has at `path` (`__name__`: its name), or None when it has nothing."""
+    """The key of the value at `path` in a document (`__name__`: its name), or None if there is no value."""
     if path == field_paths.NAME:
         return values.name_key(document.name)
     value = field_paths.get(document.fields, path)
@@ -37,7 +37,7 @@ def value_key(document: Message, path: Path) -> Key | None:
 
 
 def predicate(filter_: Message) -> Predicate:
-    """Whether a document matches. Raises INVALID_ARGUMENT for a malformed filter, or UNIMPLEMENTED."""
+    """The function for a filter. Raises INVALID_ARGUMENT if the filter is malformed, or UNIMPLEMENTED."""
     kind = filter_.WhichOneof("filter_type")
     if kind is None:
         raise invalid("Unknown Filter type.")
@@ -50,7 +50,7 @@ def predicate(filter_: Message) -> Predicate:
 
 
 def inequality_paths(filter_: Message) -> Iterator[Path]:
-    """The fields that are compared by an inequality: a query without orders of its own is ordered by them."""
+    """The fields with an inequality. They order the result of a query that gives no order."""
     if filter_.WhichOneof("filter_type") == "composite_filter":
         for part in filter_.composite_filter.filters:
             yield from inequality_paths(part)

@@ -1,6 +1,6 @@
-"""Queries: which documents of a collection, in which order.
+"""Runs queries on one collection.
 
-Every query runs here; production first wants a composite index where filters and orders name several fields.
+Every query runs here. Production needs a composite index if filters and orders name several fields.
 """
 
 import asyncio
@@ -9,14 +9,14 @@ from functools import partial
 
 from local.stand_ins.firestore import field_paths, filters, names
 from local.stand_ins.firestore.field_paths import NAME, Path
-from local.stand_ins.firestore.messages import Document, Message, StructuredQuery
+from local.stand_ins.firestore.protos import Document, Message, StructuredQuery
 from local.stand_ins.firestore.store import Store
 from local.stand_ins.firestore.values import Key
 from local.stand_ins.grpc_server import failed_precondition, invalid, unimplemented
 
 #: The parts of a query that are served.
 _SERVED = {"select", "from_", "where", "order_by", "limit"}
-#: Documents read before other calls get a turn.
+#: How many documents to read before other calls get a turn.
 _CHUNK = 200
 
 
@@ -53,7 +53,7 @@ def _orders(query: Message) -> list[_Order]:
         if all(order.path not in (path, NAME) for order in orders):
             orders.append(_Order(path, descending))
     if orders[0] == _Order(NAME, descending=True):
-        # Needs an index that production does not make by itself; the emulator refuses it as well.
+        # It needs an index that production does not create by itself. The emulator refuses it, too.
         raise failed_precondition("Firestore does not support descending key scans")
     return orders
 
@@ -101,9 +101,9 @@ def _selected(document: Message, query: Message) -> Message:
 
 
 async def run(store: Store, parent: str, query: Message) -> list[Message]:
-    """The documents that `query` finds directly below `parent`, in its order.
+    """The documents that `query` finds directly below `parent`, in its order, as stored when the call began.
 
-    They are those stored when the call began. Raises INVALID_ARGUMENT, FAILED_PRECONDITION or UNIMPLEMENTED.
+    Raises INVALID_ARGUMENT, FAILED_PRECONDITION or UNIMPLEMENTED.
     """
     _check(query)
     matches = filters.predicate(query.where) if query.HasField("where") else lambda document: True

@@ -11,8 +11,8 @@ import grpc
 from google.protobuf.empty_pb2 import Empty
 
 from local.stand_ins.firestore import field_paths, names, queries, writes
-from local.stand_ins.firestore import messages as pb
-from local.stand_ins.firestore.messages import Message
+from local.stand_ins.firestore import protos as pb
+from local.stand_ins.firestore.protos import Message
 from local.stand_ins.firestore.store import Store
 from local.stand_ins.firestore.transactions import Transactions
 from local.stand_ins.grpc_server import invalid, streaming, unary, unimplemented
@@ -25,8 +25,8 @@ MAX_REQUEST_BYTES = 10 * 1024 * 1024
 class Firestore:
     """Firestore on loopback, for `local.stand_ins.grpc_server.GrpcServer`.
 
-    Documents live in the SQLite file `state` (None: in memory) and survive the death of the process: a commit
-    is answered once it is stored. Expired documents stay, as they do for hours in production.
+    Documents are in the SQLite file `state` (None: in memory). A commit is answered once it is stored, so
+    documents survive if the process is killed. Expired documents stay, as they do for hours in production.
     """
 
     def __init__(self, state: Path | None) -> None:
@@ -34,7 +34,7 @@ class Firestore:
         self._transactions = Transactions()
 
     async def start(self) -> None:
-        """Open the state. Raises OSError when the file is in use by another process or is no SQLite file."""
+        """Open the state. Raises OSError if another process uses the file, or if it is not an SQLite file."""
         self._store.open()
 
     async def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""How Firestore orders values, across types as well ("Data types" in Firestore's documentation).
+"""How Firestore orders values, also of different types ("Data types" in Firestore's documentation).
 
 Null < booleans < numbers < timestamps < strings < bytes < references < geo points < arrays < maps.
 Integers and doubles are one type: 1 equals 1.0. NaN equals itself and comes before every other number.
@@ -8,10 +8,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from local.stand_ins.firestore.messages import Message
+from local.stand_ins.firestore.protos import Message
 from local.stand_ins.grpc_server import invalid
 
-#: Compares with < and == as the values do, and is hashable. Its first item is the rank of the type.
+#: Keys compare with < and == as the values do, and are hashable. The first item is the rank of the type.
 Key = tuple[Any, ...]
 
 NULL: Key = (0,)
@@ -49,7 +49,7 @@ _KEYS: dict[str, Callable[[Message], Key]] = {
 
 
 def key(value: Message) -> Key:
-    """The key of `value`. Raises INVALID_ARGUMENT when it has no type, or one that is not stored."""
+    """The key of `value`. Raises INVALID_ARGUMENT if it has no type, or one that cannot be stored."""
     kind = value.WhichOneof("value_type")
     if kind not in _KEYS:
         raise invalid(f"Cannot convert a value of type {kind or 'unset'}")
@@ -57,5 +57,5 @@ def key(value: Message) -> Key:
 
 
 def comparable(one: Key, other: Key) -> bool:
-    """Whether < and > mean anything between these: the same type, and neither is NaN."""
+    """Whether < and > apply to these keys: they have the same type, and neither is NaN."""
     return one[0] == other[0] and NAN not in (one, other)

@@ -1,7 +1,7 @@
-"""What one write makes of a document."""
+"""Applies one write to a document."""
 
 from local.stand_ins.firestore import field_paths, limits, names
-from local.stand_ins.firestore.messages import Document, Message, WriteResult
+from local.stand_ins.firestore.protos import Document, Message, WriteResult
 from local.stand_ins.grpc_server import already_exists, failed_precondition, invalid, not_found, unimplemented
 
 
@@ -68,11 +68,11 @@ def _serialized_fields(document: Message) -> bytes:
 
 
 def apply(write: Message, name: str, before: Message | None, now: int) -> tuple[Message | None, Message]:
-    """The document after `write` (None: deleted) and the write's result; `before` is left as it is.
+    """The document after `write` (None: deleted), and the result of the write. `before` is not changed.
 
-    `now` is the commit's time in microseconds. A write that changes nothing returns `before` itself, with its
-    old update time. Raises NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION when the precondition does not
-    hold, and INVALID_ARGUMENT when the document would break a rule.
+    `now` is the time of the commit in microseconds. A write without a change returns `before` itself, with
+    its old update time. Raises NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION if the precondition does not
+    hold, and INVALID_ARGUMENT if the document would break a limit.
     """
     _check_precondition(write, name, before)
     if write.WhichOneof("operation") == "delete":
@@ -81,7 +81,7 @@ def apply(write: Message, name: str, before: Message | None, now: int) -> tuple[
     for value in after.fields.values():
         _truncate_timestamps(value)
     limits.check(after)
-    # Serialized, because NaN is not equal to itself, and 0.0 is equal to -0.0.
+    # Compared as bytes, because NaN does not equal itself, and 0.0 equals -0.0.
     if before is not None and _serialized_fields(before) == _serialized_fields(after):
         return before, WriteResult(update_time=before.update_time)
     after.update_time.FromMicroseconds(now)

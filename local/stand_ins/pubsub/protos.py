@@ -1,11 +1,11 @@
-"""The protobuf classes behind the SDK's message types: what goes over the wire, without the wrapping."""
+"""The protobuf classes of Pub/Sub's messages, without the SDK's wrappers."""
 
 from typing import Any
 
 from google.protobuf import empty_pb2
 from google.pubsub_v1 import types
 
-Proto = Any  # the SDK's generated classes carry no types
+Proto = Any  # the SDK's generated classes have no types
 
 Empty = empty_pb2.Empty
 PubsubMessage = types.PubsubMessage.pb()

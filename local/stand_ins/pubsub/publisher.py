@@ -33,7 +33,7 @@ class Publisher:
         return grpc.method_handlers_generic_handler("google.pubsub.v1.Publisher", methods)
 
     async def create(self, topic: Proto) -> Proto:
-        """Raises INVALID_ARGUMENT, ALREADY_EXISTS."""
+        """Create a topic. Raises INVALID_ARGUMENT, ALREADY_EXISTS."""
         check_topic(topic)
         if topic.name in self._broker.topics:
             raise already_exists(f"Resource already exists: {topic.name}")
@@ -41,14 +41,14 @@ class Publisher:
         return topic
 
     async def list(self, request: Proto) -> Proto:
-        """The topics of one project."""
+        """List the topics of one project."""
         check_project(request.project)
         ours = (name for name in self._broker.topics if name.startswith(f"{request.project}/"))
         names, token = page(ours, request)
         return protos.ListTopicsResponse(topics=map(self._broker.topic, names), next_page_token=token)
 
     async def publish(self, request: Proto) -> Proto:
-        """Answers when the messages are saved. Raises NOT_FOUND, INVALID_ARGUMENT."""
+        """Publish messages. Answers when they are stored. Raises NOT_FOUND, INVALID_ARGUMENT."""
         check_name(request.topic, "topics")
         self._broker.topic(request.topic)
         check_messages(request.messages)

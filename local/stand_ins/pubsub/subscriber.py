@@ -34,7 +34,10 @@ class Subscriber:
         return grpc.method_handlers_generic_handler("google.pubsub.v1.Subscriber", methods)
 
     async def create(self, subscription: Proto) -> Proto:
-        """Raises INVALID_ARGUMENT, NOT_FOUND (topic, dead-letter topic), ALREADY_EXISTS, UNIMPLEMENTED."""
+        """Create a subscription.
+
+        Raises INVALID_ARGUMENT, NOT_FOUND (topic, dead-letter topic), ALREADY_EXISTS, UNIMPLEMENTED.
+        """
         if subscription.name in self._broker.backlogs:
             raise already_exists(f"Resource already exists: {subscription.name}")
         check_name(subscription.topic, "topics")
@@ -56,7 +59,7 @@ class Subscriber:
             self._broker.topic(subscription.dead_letter_policy.dead_letter_topic)
 
     async def list(self, request: Proto) -> Proto:
-        """The subscriptions of one project."""
+        """List the subscriptions of one project."""
         check_project(request.project)
         ours = (name for name in self._broker.backlogs if name.startswith(f"{request.project}/"))
         names, token = page(ours, request)
@@ -64,7 +67,7 @@ class Subscriber:
         return protos.ListSubscriptionsResponse(subscriptions=subscriptions, next_page_token=token)
 
     async def update(self, request: Proto) -> Proto:
-        """Replace the push configuration, the one field that can be updated here. Raises as `create` does."""
+        """Replace the push configuration; other fields cannot be updated here. Raises as `create` does."""
         if list(request.update_mask.paths) != ["push_config"]:
             raise unimplemented("updates of other fields than push_config")
         changed = protos.Subscription()
@@ -76,7 +79,7 @@ class Subscriber:
         return changed
 
     async def delete(self, request: Proto) -> Proto:
-        """Raises NOT_FOUND."""
+        """Delete a subscription with its messages. Raises NOT_FOUND."""
         self._broker.backlog(request.subscription)
         self._broker.delete_subscription(request.subscription)
         await self._pusher.end(request.subscription)

@@ -1,8 +1,8 @@
-"""RAG Engine's data over gRPC: `VertexRagDataService`, as far as `python -m ops knowledge` calls it.
+"""RAG Engine's data over gRPC: the calls of `VertexRagDataService` that `python -m ops knowledge` makes.
 
-Imports come from the Cloud Storage beside it, and take Markdown and plain text; other files fail. What
-becomes of the old version of a changed file is documented nowhere: here it stays beside the new one. One
-operation at a time changes a corpus.
+It imports Markdown and plain text from the local Cloud Storage; other files fail. The old version of a
+changed file stays beside the new one, because the real behaviour is not documented. Only one operation at a
+time may change a corpus.
 """
 
 import asyncio
@@ -29,16 +29,16 @@ from local.stand_ins.rag.resources import (
 from local.stand_ins.storage.objects import Objects, StoredObject
 
 SERVICE = "google.cloud.aiplatform.v1.VertexRagDataService"
-#: URIs in one ImportRagFiles.
+#: The most URIs in one ImportRagFiles.
 MOST_URIS = 25
-#: What can be imported here.
+#: The files that can be imported here.
 KINDS = (".md", ".txt")
-#: Seconds that each file takes: the real engine takes longer, and nobody may rely on its being done at once.
+#: Seconds per file. The real engine takes longer; callers must not expect an import to end at once.
 A_FILE_TAKES = 0.01
 
 
 class RagData:
-    """Corpora and their files, filled from the objects of a Cloud Storage."""
+    """Corpora and their files, imported from the objects of Cloud Storage."""
 
     def __init__(self, corpora: Corpora, objects: Objects, *, a_file_takes: float = A_FILE_TAKES) -> None:
         self._corpora = corpora
@@ -62,7 +62,7 @@ class RagData:
         return [grpc.method_handlers_generic_handler(SERVICE, methods), self._operations.handler()]
 
     async def stop(self) -> None:
-        """Cut off the operations under way."""
+        """Cancel the running operations."""
         await self._operations.stop()
 
     async def _create(self, request: Any) -> Any:
@@ -182,11 +182,11 @@ def _checked_location(parent: str) -> str:
 
 
 def _text(uri: str, stored: StoredObject | None) -> str:
-    """The text of an object. Raises RpcError when there is none, or it cannot be imported here."""
+    """The text of an object. Raises RpcError if there is none, or if it cannot be imported here."""
     if stored is None:
         raise not_found(f"Object {uri} is not found")
     if not uri.endswith(KINDS):
-        raise invalid(f"{uri}: only {' and '.join(KINDS)} are read here")
+        raise invalid(f"{uri}: only {' and '.join(KINDS)} can be imported here")
     try:
         return stored.content.decode("utf-8")
     except UnicodeDecodeError:

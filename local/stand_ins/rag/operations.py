@@ -1,6 +1,6 @@
-"""Long-running operations: begun by a call, done in the background, asked for with `GetOperation`.
+"""Long-running operations: a call starts one, it runs in the background, and `GetOperation` asks about it.
 
-They are forgotten when the process ends; what they have done by then stays.
+The operations are not stored. What they have done stays when the process ends.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from local.stand_ins.grpc_server import RpcError, not_found, unary
 from local.stand_ins.rag.protos import as_any
 
 SERVICE = "google.longrunning.Operations"
-#: Does the work and gives the response's message; raises RpcError when it fails.
+#: Does the work and returns the message of the response. Raises RpcError if it fails.
 Work = Callable[[], Awaitable[Any]]
 
 
@@ -43,7 +43,7 @@ class Operations:
         return grpc.method_handlers_generic_handler(SERVICE, methods)
 
     def begin(self, resource: str, metadata: Any, work: Work) -> operations_pb2.Operation:
-        """Begin an operation on a resource. `metadata` is shown as it is when somebody asks."""
+        """Start an operation on a resource. GetOperation shows `metadata` as it is at that moment."""
         name = f"{resource}/operations/{secrets.randbelow(10**19)}"
         operation = self._known[name] = _Operation(resource, metadata)
         task = asyncio.get_running_loop().create_task(_run(operation, work))
@@ -52,14 +52,14 @@ class Operations:
         return _message(name, operation)
 
     def running(self, resource: str) -> list[str]:
-        """The ids of the operations under way on a resource."""
+        """The ids of the running operations on a resource."""
         under_way = (
             name for name, each in self._known.items() if each.resource == resource and not each.done
         )
         return [name.rpartition("/")[2] for name in under_way]
 
     async def stop(self) -> None:
-        """Cut off what is under way."""
+        """Cancel the running operations."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -1,7 +1,7 @@
 """The messages of RAG Engine that are served here, by their field numbers.
 
-The SDK's own classes would do, but its package defines all of Vertex AI at import, which is a second of the
-runner's start. `tests/local/stand_ins/test_rag_data.py` compares these with the SDK's.
+The SDK has classes for them, but its package defines all of Vertex AI at import, which would delay the start
+by a second. `tests/local/stand_ins/test_rag_data.py` compares these with the SDK's.
 """
 
 from typing import Any
@@ -13,11 +13,11 @@ from google.rpc import status_pb2
 from local.stand_ins.grpc_server import unimplemented
 
 PACKAGE = "threadwise.local.rag"
-#: What the SDK knows the messages by.
+#: The package of the messages in the SDK.
 _SDK_PACKAGE = "google.cloud.aiplatform.v1"
 _TYPES = {"double": 1, "int64": 3, "int32": 5, "string": 9, "enum": 14}
 _FOREIGN = {"Timestamp": ".google.protobuf.Timestamp", "Status": ".google.rpc.Status"}
-#: The states of corpora and files, of those that exist.
+#: The states of corpora and files that occur here.
 ENUMS = {"CorpusState": {"UNKNOWN": 0, "ACTIVE": 2}, "FileState": {"STATE_UNSPECIFIED": 0, "ACTIVE": 1}}
 #: Message → field → (number, scalar, enum or message, in a list?). The SDK nests some of these in each other.
 MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
@@ -160,7 +160,7 @@ ACTIVE_CORPUS, ACTIVE_FILE = ENUMS["CorpusState"]["ACTIVE"], ENUMS["FileState"][
 
 
 def as_any(message: Any) -> any_pb2.Any:
-    """A message inside an operation, under the name that the SDK knows it by."""
+    """A message inside an operation, with its name in the SDK."""
     full_name = message.DESCRIPTOR.full_name.replace(PACKAGE, _SDK_PACKAGE)
     return any_pb2.Any(type_url=f"type.googleapis.com/{full_name}", value=message.SerializeToString())
 

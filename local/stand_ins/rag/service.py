@@ -11,7 +11,7 @@ from local.stand_ins.rag.index import Hit, Index
 from local.stand_ins.rag.resources import CORPUS, LOCATION
 
 SERVICE = "google.cloud.aiplatform.v1.VertexRagService"
-#: Contexts given to a request that names no number.
+#: The number of contexts if the request names none.
 DEFAULT_TOP_K = 10
 
 
@@ -36,7 +36,7 @@ class Rag:
         return protos.RetrieveContextsResponse(contexts=contexts)
 
     def _checked(self, request: Any) -> Index:
-        """The index that is asked. Raises RpcError for what is malformed, unknown or not served."""
+        """The index of the request. Raises RpcError for what is malformed, unknown or not served."""
         location = LOCATION.fullmatch(request.parent)
         if location is None:
             raise invalid(f"parent must be projects/*/locations/*, not {request.parent!r}")

@@ -20,12 +20,12 @@ from local.places import BUCKET
 from local.stand_ins.http_gate import RestError, already_exists, invalid, not_found, unimplemented
 from local.stand_ins.storage.objects import Objects, StoredObject
 
-#: Objects on a page of a list, as the API has it.
+#: The most objects on one page of a list, as in the API.
 MOST_ON_A_PAGE = 1000
 EVERY_METHOD = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 #: Names of buckets (cloud.google.com/storage/docs/buckets#naming), without the ones with dots.
 _BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]")
-#: Query parameters that change nothing here; another one asks for what is not served.
+#: Query parameters that have no effect here. Others are not implemented.
 _IGNORED = {"alt", "prettyPrint", "projection", "project", "fields", "uploadType", "name"}
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -34,14 +34,14 @@ Answer = Callable[[Request], Awaitable[Response]]
 class Storage:
     """Buckets with objects, kept in the SQLite file `state` (None: in memory).
 
-    The bucket that the local corpus names its sources by is there from the start.
+    The bucket of the local corpus exists from the start.
     """
 
     def __init__(self, state: Path | None) -> None:
         self.objects = Objects(state)
 
     def start(self) -> None:
-        """Open the state. Raises OSError when the file is in use by another process or is no SQLite file."""
+        """Open the state. Raises OSError if another process uses the file, or if it is not an SQLite file."""
         self.objects.open()
         self.objects.make_bucket(BUCKET.removeprefix("gs://"))
 
@@ -50,7 +50,7 @@ class Storage:
         self.objects.close()
 
     def routes(self) -> list[Route]:
-        """The paths of the API that are served; every other one below them answers 501."""
+        """The served paths of the API. All other paths answer 501."""
         bucket, name = "/storage/v1/b/{bucket}", "/storage/v1/b/{bucket}/o/{name:path}"
         return [
             Route("/storage/v1/b", _refusing(self._make_bucket), methods=["POST"]),
@@ -126,26 +126,26 @@ async def _unserved(request: Request) -> Response:
 
 
 def _json(body: bytes, content_type: str) -> dict[str, Any]:
-    # A web page that a person has open cannot send this content type here unasked.
+    # A web page that a person has open cannot send this content type here without a preflight.
     if not content_type.startswith("application/json"):
-        raise invalid(f"JSON is needed, not {content_type!r}")
+        raise invalid(f"the content type must be JSON, not {content_type!r}")
     try:
         value = json.loads(body)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise invalid("the body is no JSON object")
+        raise invalid("the body is not a JSON object")
     return value
 
 
 def _two_parts(content_type: str, body: bytes) -> tuple[dict[str, Any], bytes, str]:
-    """What is sent about the object, its content and the content's type, from a multipart/related body."""
+    """The metadata of an object, its content and the content's type, from a multipart/related body."""
     header = Message()
     header["Content-Type"] = content_type
     boundary = header.get_boundary("")
     parts = body.split(b"--" + boundary.encode()) if boundary else []
     if header.get_content_type() != "multipart/related" or len(parts) != 4:
-        raise invalid("multipart/related with two parts is needed")
+        raise invalid("the body must be multipart/related with two parts")
     (_, about), (heads, content) = (_head_and_body(part) for part in parts[1:3])
     kind = re.search(rb"content-type:\s*(\S+)", heads, re.IGNORECASE)
     return _json(about, "application/json"), content, kind[1].decode() if kind else "application/octet-stream"

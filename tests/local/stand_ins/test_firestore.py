@@ -19,7 +19,7 @@ from google.cloud import firestore
 from google.cloud.firestore_v1.base_query import FieldFilter, Or
 
 from local.stand_ins.faults import Faults
-from local.stand_ins.firestore.messages import Document
+from local.stand_ins.firestore.protos import Document
 from local.stand_ins.firestore.service import Firestore
 from local.stand_ins.firestore.store import Store
 from tests.support.firestore_contract import ONCE, at_once, commit, stored
