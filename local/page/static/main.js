@@ -1,4 +1,4 @@
-// Puts the page together: the state is drawn whenever it changes, and what the person does becomes a request.
+// The main program of the page: it draws the state when it changes, and turns actions into requests.
 
 import { follow, post } from "./api.js";
 import { listenToMenus } from "./buttons.js";
@@ -48,7 +48,7 @@ const operator = new Operator(part.operator, { person: () => state.person, faile
 const drawer = new Drawer(part);
 const stream = new Stream(part, threadComposer);
 
-/** Wait until something is sent. A composer keeps what was refused. */
+/** Wait until something is sent. If it is refused, the composer keeps it. */
 async function deliver(sent) {
   try {
     const message = await sent;
@@ -99,7 +99,7 @@ function enter(space) {
   if (!isNarrow()) composer.field.focus();
 }
 
-/** Go where the address says. */
+/** Go to the place in the address. */
 function goByAddress() {
   const place = placeIn(location.hash);
   drawer.close();
@@ -152,7 +152,7 @@ part.stream.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-act]");
   if (button) acts[button.dataset.act](button);
 });
-// The inputs of a card are sent by its buttons alone.
+// Only the buttons of a card send its inputs.
 document.addEventListener("submit", (event) => event.target.matches(".card") && event.preventDefault());
 listenToMenus();
 listenToSetup(part, state, change);

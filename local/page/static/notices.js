@@ -5,7 +5,7 @@ import { say } from "./strings.js";
 const SHOWN_MS = 10_000;
 let hiding = 0;
 
-/** Show `text` until it is dismissed, at most ten seconds. */
+/** Show `text` until it is dismissed, for at most ten seconds. */
 export function showToast({ toast, "toast-text": line, "toast-close": close }, text) {
   const hide = () => {
     toast.hidden = true;
@@ -17,7 +17,7 @@ export function showToast({ toast, "toast-text": line, "toast-close": close }, t
   hiding = setTimeout(hide, SHOWN_MS);
 }
 
-/** Ask `question` in a dialog; `yes` is what the button says and does: `act()` runs when it is pressed. */
+/** Ask `question` in a dialog; `yes` is the key of the button's text, and `act()` runs when the button is pressed. */
 export function confirmed({ confirm, "confirm-text": line, "confirm-yes": button }, question, yes, act) {
   line.textContent = question;
   button.textContent = say(yes);

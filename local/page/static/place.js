@@ -21,7 +21,7 @@ export function addressOf(view, id) {
   return view === "groups" ? "#operator" : `#operator/${view}/${encodeURIComponent(id)}`;
 }
 
-/** Bring the heading and the title of the window up to date. */
+/** Update the heading and the title of the window. */
 export function drawHeading({ title, subtitle }, state) {
   const words = wordsFor(state);
   title.textContent = words.title;

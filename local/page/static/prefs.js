@@ -1,4 +1,4 @@
-// What the page remembers in this browser, such as light or dark. A browser that refuses storage just forgets.
+// What the page remembers in this browser, such as light or dark. A browser that refuses storage forgets it.
 
 import { icon } from "./icons.js";
 
@@ -16,7 +16,7 @@ export function remember(name, value) {
   try {
     localStorage.setItem(`threadwise.${name}`, value);
   } catch {
-    // Private windows may refuse; the page works without.
+    // Private windows may refuse. The page works without it.
   }
 }
 

@@ -40,7 +40,7 @@ class Messages:
         self._on_change = on_change
 
     def create(self, space: str, draft: ProtoMessage, options: CreateOptions) -> Json:
-        """Create a message of the bot, or return that of the request id. Raises RestError 400, 404, 409, 501."""
+        """Create a message of the bot, once per request id. Raises RestError 400, 404, 409, 501."""
         space_named(space)
         if options.request_id and (earlier := self._store.find_request(space, options.request_id)):
             return _unless_deleted(earlier, already_exists(f"Request {options.request_id} was used before."))

@@ -234,7 +234,7 @@ def test_a_replay_under_way_can_be_stopped_and_no_second_one_begins(
     progress = ended(ops, lambda progress: not progress["running"])
 
     assert second.status_code == 409
-    assert "under way" in second.json()["error"]["message"]
+    assert "already running" in second.json()["error"]["message"]
     assert progress["stopped"] is True
     assert progress["done"] < progress["total"] == 4
     assert progress["trouble"] is None
