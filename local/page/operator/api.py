@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from local.page.operator.wishes import Refused, replay_wish, whole_number
+from local.page.operator.requests import Refused, replay_request, whole_number
 from local.places import Places
 from local.stand_ins.http_gate import Endpoint, google_error, same_origin
 
@@ -69,8 +69,8 @@ class OperatorApi:
         return await self._at_desk(lambda desk: desk.progress())
 
     async def _replay(self, request: Request) -> Response:
-        wish = await replay_wish(request)
-        return await self._at_desk(lambda desk: desk.preview(wish) if wish.dry_run else desk.replay(wish))
+        asked = await replay_request(request)
+        return await self._at_desk(lambda desk: desk.preview(asked) if asked.dry_run else desk.replay(asked))
 
     async def _stop_replay(self, _request: Request) -> Response:
         return await self._at_desk(lambda desk: desk.stop_replay())

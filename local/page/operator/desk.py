@@ -12,7 +12,7 @@ from typing import Any
 from starlette.responses import Response
 
 from local.page.operator.replays import MOST_SHOWN, Replay
-from local.page.operator.wishes import ReplayWish
+from local.page.operator.requests import ReplayRequest
 from local.places import PROJECT, Places
 from local.runner.pipeline import DEAD_LETTERS
 from local.stand_ins.http_gate import google_error
@@ -72,9 +72,9 @@ class Desk:
         full = in_full(case, failures_of(case, self._world), with_text=with_text)
         return {**full, "log": str(log), "with_text": with_text}
 
-    def preview(self, wish: ReplayWish) -> Json:
+    def preview(self, asked: ReplayRequest) -> Json:
         """What a replay would do. It sends nothing."""
-        cases, order = self._chosen(wish), self._order(wish)
+        cases, order = self._chosen(asked), self._order(asked)
         expected = outlooks(cases, order, self._world)
         return {
             "total": len(cases),
@@ -85,15 +85,15 @@ class Desk:
             ],
         }
 
-    def replay(self, wish: ReplayWish) -> Json:
+    def replay(self, asked: ReplayRequest) -> Json:
         """Start a replay and return its progress. Raises OpsError if none is chosen, or a replay runs."""
         with self._starting:
             if self._latest is not None and self._latest.running:
                 raise OpsError("A replay is already running. Wait until it ends, or stop it.", Exit.DECLINED)
-            cases, order = self._chosen(wish), self._order(wish)
+            cases, order = self._chosen(asked), self._order(asked)
             if not cases:
                 raise OpsError("None of these dead letters is still waiting.", Exit.NOT_FOUND)
-            self._latest = Replay(self._world, cases, order, rate=wish.rate, selected=_selected(wish))
+            self._latest = Replay(self._world, cases, order, rate=asked.rate, selected=_selected(asked))
             self._latest.start()
         return self.progress()
 
@@ -114,19 +114,19 @@ class Desk:
         if self._latest is not None:
             self._latest.wait()
 
-    def _chosen(self, wish: ReplayWish) -> list[Case]:
-        chosen = self._world.store.select(Selection(ids=tuple(wish.ids), group=wish.group))
+    def _chosen(self, asked: ReplayRequest) -> list[Case]:
+        chosen = self._world.store.select(Selection(ids=tuple(asked.ids), group=asked.group))
         oldest_first = list(reversed(chosen))
-        if wish.limit is None:
+        if asked.limit is None:
             return oldest_first
-        return canary(oldest_first, wish.limit, self._world, stale=wish.even_stale)
+        return canary(oldest_first, asked.limit, self._world, stale=asked.even_stale)
 
-    def _order(self, wish: ReplayWish) -> Order:
-        return Order(new_operation("replay", wish.by, "from the chat page"), even_stale=wish.even_stale)
+    def _order(self, asked: ReplayRequest) -> Order:
+        return Order(new_operation("replay", asked.by, "from the chat page"), even_stale=asked.even_stale)
 
 
-def _selected(wish: ReplayWish) -> str:
-    return str(Selection(ids=tuple(wish.ids), group=wish.group))
+def _selected(asked: ReplayRequest) -> str:
+    return str(Selection(ids=tuple(asked.ids), group=asked.group))
 
 
 def _world(places: Places) -> World:

@@ -127,8 +127,8 @@ export class Operator {
   };
 
   /** Show the form for a replay of the chosen ones; null closes it. */
-  #ask(wish, count) {
-    this.#form = wish && { wish, count, preview: null };
+  #ask(asked, count) {
+    this.#form = asked && { asked, count, preview: null };
     this.draw();
     this.#root.scrollTop = 0;
     this.#root.querySelector(".op-form input, .op-form button")?.focus({ preventScroll: true });
@@ -136,11 +136,11 @@ export class Operator {
 
   async #send(form, dry) {
     const fields = new FormData(form);
-    const wish = { ...this.#form.wish, dry_run: dry, even_stale: fields.has("stale"), person: this.#person() };
-    if (fields.get("rate")) wish.rate = Number(fields.get("rate"));
-    if (fields.get("limit")) wish.limit = Number(fields.get("limit"));
+    const asked = { ...this.#form.asked, dry_run: dry, even_stale: fields.has("stale"), person: this.#person() };
+    if (fields.get("rate")) asked.rate = Number(fields.get("rate"));
+    if (fields.get("limit")) asked.limit = Number(fields.get("limit"));
     await this.#do(async () => {
-      const answer = await post("/ops/replay", wish);
+      const answer = await post("/ops/replay", asked);
       if (dry) this.#form = this.#form && { ...this.#form, preview: answer };
       else [this.#form, this.#replay] = [null, answer.replay];
       if (!dry) this.#picked.clear();

@@ -45,7 +45,7 @@ const WORDS = {
     membersOf: "In “{space}”",
     menu: "Conversations",
     model_gemini: "Gemini answers (GEMINI_API_KEY is set). Everything else runs on this machine.",
-    model_local: "A small rule-based model on this machine answers. It quotes the knowledge base and writes no text of its own.",
+    model_local: "A small rule-based model on this machine answers by quoting the knowledge base. It writes no text of its own.",
     more: "More",
     newMessages: "new messages",
     noClicks: "Clicks do not reach {bot}: over Pub/Sub, Chat does not send them to an add-on.",

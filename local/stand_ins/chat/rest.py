@@ -1,4 +1,7 @@
-"""The REST surface of `spaces.messages`: create, get, update (PUT and PATCH) and delete."""
+"""The REST calls of `spaces.messages`: create, get, update (PUT and PATCH) and delete.
+
+Everything else answers 501, among it thread keys, silent notifications, `allowMissing` and private messages.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

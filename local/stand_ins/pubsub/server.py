@@ -19,6 +19,8 @@ class PubSub:
 
     `mint(audience=…, email=…)` signs the identity tokens of pushes. The SQLite file `state` (None: in memory)
     holds topics, subscriptions and unacknowledged messages.
+    It serves the calls that the bot, its operators and the tests make. All others answer UNIMPLEMENTED, among
+    them seek, snapshots, streaming pull, detach, and everything that gets or deletes a topic.
     Faults: `pubsub-duplicate` delivers a message twice at once; `pubsub-late` delays its first delivery.
     """
 

@@ -12,7 +12,7 @@ class Refused(Exception):
     """The request is not valid; the text says why."""
 
 
-class ReplayWish(BaseModel):
+class ReplayRequest(BaseModel):
     """Which dead letters to replay, and how. Exactly one of `ids` (case ids), `group` and `every` is given.
 
     `limit` takes only that many, oldest first. `rate` is messages per second. `even_stale` includes questions
@@ -49,10 +49,10 @@ class ReplayWish(BaseModel):
         return PEOPLE[self.person].display_name
 
 
-async def replay_wish(request: Request) -> ReplayWish:
-    """The wish in a request. Raises Refused if it is not valid."""
+async def replay_request(request: Request) -> ReplayRequest:
+    """The replay that a request asks for. Raises Refused if it is not valid."""
     try:
-        return ReplayWish.model_validate_json(await request.body())
+        return ReplayRequest.model_validate_json(await request.body())
     except ValidationError as error:
         faults = (f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip() for fault in error.errors())
         raise Refused("; ".join(faults)) from error
