@@ -22,8 +22,7 @@ from local.stand_ins.chat.directory import BOT, PEOPLE, SPACES
 from local.stand_ins.chat.interactions import COMMANDS
 from local.stand_ins.chat.service import Chat
 from local.stand_ins.faults import NAMES
-from local.stand_ins.http_gate import Endpoint as Work
-from local.stand_ins.http_gate import RestError, google_error, invalid, same_origin
+from local.stand_ins.http_gate import Endpoint, answering, invalid, same_origin
 
 Json = dict[str, Any]
 
@@ -46,8 +45,8 @@ class Page:
     def routes(self) -> list[BaseRoute]:
         """The routes. They refuse requests from other sites."""
 
-        def route(path: str, work: Work, method: str) -> Route:
-            return Route(f"/page/{path}", same_origin(_refusing(work)), methods=[method])
+        def route(path: str, work: Endpoint, method: str) -> Route:
+            return Route(f"/page/{path}", same_origin(answering(work)), methods=[method])
 
         return [
             route("state", self._state, "GET"),
@@ -153,16 +152,6 @@ class Page:
         if switch.off:
             self._faults.switch_off(*switch.off)
         return await self._active_faults(request)
-
-
-def _refusing(work: Work) -> Work:
-    async def answer(request: Request) -> Response:
-        try:
-            return await work(request)
-        except RestError as error:
-            return google_error(400, "INVALID_ARGUMENT", str(error))
-
-    return answer
 
 
 async def _body(request: Request, kind: type[BodyType]) -> BodyType:

@@ -53,6 +53,18 @@ def google_error(http_status: int, status: str, message: str) -> JSONResponse:
     )
 
 
+def answering(endpoint: Endpoint) -> Endpoint:
+    """Answer a RestError that `endpoint` raises with its status."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except RestError as error:
+            return error.answer
+
+    return answer
+
+
 def gated(service: str, faults: Faults, endpoint: Endpoint) -> Endpoint:
     """Put the faults of `service` in front of `endpoint`."""
 

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from local.page.operator.requests import Refused, replay_request, whole_number
+from local.page.operator.requests import replay_request, whole_number
 from local.places import Places
-from local.stand_ins.http_gate import Endpoint, google_error, same_origin
+from local.stand_ins.http_gate import Endpoint, answering, same_origin
 
 if TYPE_CHECKING:
     from local.page.operator.desk import Desk
@@ -37,7 +37,7 @@ class OperatorApi:
         """The routes. They refuse requests from other sites."""
 
         def route(path: str, work: Endpoint, method: str = "GET") -> Route:
-            return Route(f"/ops/{path}", same_origin(_refusing(work)), methods=[method])
+            return Route(f"/ops/{path}", same_origin(answering(work)), methods=[method])
 
         return [
             route("groups", self._groups),
@@ -85,13 +85,3 @@ class OperatorApi:
             if self._desk is None:
                 self._desk = Desk(self._places)
         return self._desk
-
-
-def _refusing(work: Endpoint) -> Endpoint:
-    async def answer(request: Request) -> Response:
-        try:
-            return await work(request)
-        except Refused as refused:
-            return google_error(400, "INVALID_ARGUMENT", str(refused))
-
-    return answer

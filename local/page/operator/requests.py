@@ -6,10 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from starlette.requests import Request
 
 from local.stand_ins.chat.directory import PEOPLE
-
-
-class Refused(Exception):
-    """The request is not valid; the text says why."""
+from local.stand_ins.http_gate import invalid
 
 
 class ReplayRequest(BaseModel):
@@ -50,17 +47,17 @@ class ReplayRequest(BaseModel):
 
 
 async def replay_request(request: Request) -> ReplayRequest:
-    """The replay that a request asks for. Raises Refused if it is not valid."""
+    """The replay that a request asks for. Raises RestError 400 if it is not valid."""
     try:
         return ReplayRequest.model_validate_json(await request.body())
     except ValidationError as error:
         faults = (f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip() for fault in error.errors())
-        raise Refused("; ".join(faults)) from error
+        raise invalid("; ".join(faults)) from error
 
 
 def whole_number(request: Request, name: str, default: int) -> int:
-    """A number from 1 to 100,000 in the query string. Raises Refused for anything else."""
+    """A number from 1 to 100,000 in the query string. Raises RestError 400 for anything else."""
     text = request.query_params.get(name, str(default))
     if not text.isdecimal() or not 0 < int(text) <= 100_000:
-        raise Refused(f"{name} must be a whole number from 1 to 100,000.")
+        raise invalid(f"{name} must be a whole number from 1 to 100,000.")
     return int(text)

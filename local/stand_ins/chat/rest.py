@@ -14,7 +14,7 @@ from local.stand_ins.chat.messages import CreateOptions, Messages, ReplyOption
 from local.stand_ins.chat.quotas import Quotas
 from local.stand_ins.chat.validation import message_from, message_from_wire, message_json
 from local.stand_ins.faults import Faults
-from local.stand_ins.http_gate import RestError, gated, invalid, same_origin, unimplemented
+from local.stand_ins.http_gate import Endpoint, answering, gated, invalid, same_origin, unimplemented
 
 Work = Callable[[Request], Awaitable[Any]]
 #: Query parameters of every method. `$alt` asks for enums as numbers.
@@ -40,7 +40,9 @@ class RestApi:
         """The routes under /v1, behind the faults of the service `chat` and closed to other sites."""
 
         def route(path: str, work: Work, *methods: str) -> Route:
-            return Route(path, same_origin(gated("chat", faults, _answering(work))), methods=methods or None)
+            return Route(
+                path, same_origin(gated("chat", faults, answering(_as_json(work)))), methods=methods or None
+            )
 
         one = "/v1/spaces/{space}/messages/{message}"
         anything = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -92,12 +94,9 @@ class RestApi:
         return space
 
 
-def _answering(work: Work) -> Callable[[Request], Awaitable[Response]]:
+def _as_json(work: Work) -> Endpoint:
     async def answer(request: Request) -> Response:
-        try:
-            fields = await work(request)
-        except RestError as error:
-            return error.answer
+        fields = await work(request)
         if request.query_params.get("$alt") == ENUMS_AS_NUMBERS:
             fields = message_json(message_from(fields), enums_as_numbers=True)
         return JSONResponse(fields)

@@ -6,7 +6,6 @@ deleted. Everything else answers 501. No function of the bot calls it, so it has
 
 import json
 import re
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.message import Message
 from pathlib import Path
@@ -17,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from local.places import BUCKET
-from local.stand_ins.http_gate import RestError, already_exists, invalid, not_found, unimplemented
+from local.stand_ins.http_gate import already_exists, answering, invalid, not_found, unimplemented
 from local.stand_ins.storage.objects import Objects, StoredObject
 
 #: The most objects on one page of a list, as in the API.
@@ -27,8 +26,6 @@ EVERY_METHOD = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]")
 #: Query parameters that have no effect here. Others are not implemented.
 _IGNORED = {"alt", "prettyPrint", "projection", "project", "fields", "uploadType", "name"}
-
-Answer = Callable[[Request], Awaitable[Response]]
 
 
 class Storage:
@@ -53,12 +50,12 @@ class Storage:
         """The served paths of the API. All other paths answer 501."""
         bucket, name = "/storage/v1/b/{bucket}", "/storage/v1/b/{bucket}/o/{name:path}"
         return [
-            Route("/storage/v1/b", _refusing(self._make_bucket), methods=["POST"]),
-            Route(f"{bucket}/o", _refusing(self._list), methods=["GET"]),
-            Route(f"/upload{bucket}/o", _refusing(self._upload), methods=["POST"]),
-            Route(name, _refusing(self._delete), methods=["DELETE"]),
+            Route("/storage/v1/b", answering(self._make_bucket), methods=["POST"]),
+            Route(f"{bucket}/o", answering(self._list), methods=["GET"]),
+            Route(f"/upload{bucket}/o", answering(self._upload), methods=["POST"]),
+            Route(name, answering(self._delete), methods=["DELETE"]),
             *(
-                Route(f"{root}/{{path:path}}", _refusing(_unserved), methods=EVERY_METHOD)
+                Route(f"{root}/{{path:path}}", answering(_unserved), methods=EVERY_METHOD)
                 for root in ("/storage", "/upload")
             ),
         ]
@@ -109,16 +106,6 @@ class Storage:
         if not self.objects.has_bucket(bucket):
             raise not_found(f"The specified bucket does not exist: {bucket}")
         return bucket
-
-
-def _refusing(work: Answer) -> Answer:
-    async def answer(request: Request) -> Response:
-        try:
-            return await work(request)
-        except RestError as error:
-            return error.answer
-
-    return answer
 
 
 async def _unserved(request: Request) -> Response:
