@@ -261,7 +261,7 @@ def test_a_firestore_that_is_down_is_told_in_a_sentence(ops: httpx.Client, fault
         {"group": "abc", "extra": 1},
     ],
 )
-def test_a_wish_that_makes_no_sense_is_refused(ops: httpx.Client, asked: Json) -> None:
+def test_a_replay_request_that_is_not_valid_is_refused(ops: httpx.Client, asked: Json) -> None:
     answer = ops.post("replay", json={"person": PERSON, **asked})
 
     assert (answer.status_code, answer.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
