@@ -306,7 +306,7 @@ def test_a_file_that_fails_is_named_and_the_others_are_imported(operator: Operat
     assert "3 imported" in result.stderr
     assert "1 failed" in result.stderr
     assert f"{operator.bucket}/kb/page.html: " in result.stderr
-    assert "only .md and .txt are read here" in result.stderr
+    assert "only .md and .txt can be imported here" in result.stderr
     assert operator.audit()["counts"]["failed"] == 1
 
 

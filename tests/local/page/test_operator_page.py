@@ -75,10 +75,10 @@ def test_from_a_fault_to_the_answer(page: Page, stack: Stack) -> None:
     expect(cases).to_have_count(2)
     cases.filter(has_not_text=reference(other["name"])).get_by_role("link").click()
     full = page.get_by_test_id("full-case")
-    expect(full).to_contain_text("has been told")
+    expect(full).to_contain_text("has been informed")
     expect(full).to_contain_text("Failed in answer")
     expect(full).not_to_contain_text(VPN)
-    page.get_by_role("button", name="Show what was written").click()
+    page.get_by_role("button", name="Show the text").click()
     expect(page.get_by_test_id("envelope")).to_contain_text(VPN)
 
     broken.uncheck()
@@ -115,7 +115,7 @@ def test_a_message_that_comes_back_is_told_and_the_selection_decides_what_is_sen
     page.get_by_role("button", name="Close").click()
     expect(page.get_by_test_id("replay")).to_have_count(0)
     again = page.get_by_test_id("case").filter(has_text=reference(chosen["name"]))
-    expect(again).to_contain_text("came back: 1")
+    expect(again).to_contain_text("1 came back")
     expect(page.get_by_test_id("case").filter(has_text=reference(left["name"]))).to_contain_text("Replays: 0")
 
 
@@ -128,7 +128,7 @@ def test_a_canary_at_a_rate_can_be_stopped(page: Page, stack: Stack) -> None:
 
     page.get_by_test_id("replay-all").click()
     page.get_by_label("Only the oldest").fill("3")
-    page.get_by_label("Messages a second").fill("0.5")
+    page.get_by_label("Messages per second").fill("0.5")
     page.get_by_test_id("replay-now").click()
     expect(page.get_by_test_id("outcome")).to_have_count(3)
     expect(page.get_by_test_id("outcome").last).to_contain_text("waiting")
@@ -169,7 +169,7 @@ def test_the_view_fits_a_narrow_screen_and_keeps_to_the_security_policy(
         wait_for(page, 1)
         groups(page).get_by_role("link").click()
         page.get_by_test_id("case").get_by_role("link").click()
-        page.get_by_role("button", name="Show what was written").click()
+        page.get_by_role("button", name="Show the text").click()
         expect(page.get_by_test_id("envelope")).to_contain_text("x" * 400)
 
         assert page.locator("#operator").evaluate("e => e.scrollWidth <= e.clientWidth")

@@ -13,7 +13,7 @@ import pytest
 
 from local.places import free_port
 from local.runner.pipeline import STEPS
-from shared.language.texts import text
+from shared.language.catalogue import text
 from tests import ROOT
 from tests.support.stack import Stack, answer_of, ask
 
@@ -80,7 +80,7 @@ def test_a_question_without_words_is_refused_at_once() -> None:
     done = local("ask", "  ", "--json")
 
     assert done.returncode == 1
-    assert done.stderr.strip() == "A question has no words."
+    assert done.stderr.strip() == "A question is empty."
 
 
 class Serving:

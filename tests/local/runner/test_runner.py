@@ -118,18 +118,12 @@ async def test_a_service_that_is_down_refuses_and_is_counted() -> None:
 
 
 def test_without_the_packages_it_says_what_to_run(tmp_path: Path) -> None:
-    (tmp_path / "local/runner").mkdir(parents=True)
-    for name in ("__init__.py", "__main__.py", "runner/__init__.py", "runner/venv.py"):
+    (tmp_path / "local").mkdir()
+    for name in ("__init__.py", "__main__.py"):
         (tmp_path / "local" / name).write_text((ROOT / "local" / name).read_text())
 
     done = subprocess.run(
-        [
-            sys.executable,
-            "-I",
-            "-S",
-            "-c",
-            "import sys; sys.path.insert(0, '.'); import local.runner.venv as v; v.enter()",
-        ],
+        [sys.executable, "-S", "-m", "local"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
