@@ -1,13 +1,16 @@
 """Faults that can be switched on by name: the small cloud must not be kinder than the real one.
 
-A fault is named `<service>-<kind>`, for example `firestore-down` or `gemini-cut-off`. Every stand-in passes
-`gate()` before it answers a call; kinds that change *what* a service says or delivers (a duplicate
-delivery, a blocked model answer) are asked for by the stand-in itself with `drawn()`.
+A fault is named `<service>-<kind>`, for example `firestore-down` or `gemini-cut-off`. Every stand-in answers
+each call inside `call()`, which passes `gate()` first; kinds that change *what* a service says or delivers (a
+duplicate delivery, a blocked model answer) are asked for by the stand-in itself with `drawn()`.
 """
 
 import asyncio
 import random
+import time
 from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
@@ -47,6 +50,16 @@ class Fault:
     seconds: float = 2.0
 
 
+@dataclass
+class Call:
+    """One call of a service; it came and had its answer (None: not yet) at these monotonic seconds."""
+
+    service: str
+    method: str
+    came: float
+    answered: float | None = None
+
+
 class Faults:
     """The faults that are on now. Draws are seeded, so that a run can be repeated."""
 
@@ -57,6 +70,7 @@ class Faults:
         self.hits: dict[str, int] = {}
         #: How many calls each service has had: (service, method).
         self.calls: Counter[tuple[str, str]] = Counter()
+        self._recordings: list[list[Call]] = []
 
     def switch_on(self, name: str, *, share: float = 1.0, seconds: float = 2.0) -> None:
         """Switch a fault on. Raises ValueError naming the known faults when the name is unknown."""
@@ -81,6 +95,28 @@ class Faults:
             return None
         self.hits[name] = self.hits.get(name, 0) + 1
         return fault
+
+    @contextmanager
+    def recording(self) -> Iterator[list[Call]]:
+        """The calls that come from now on, in order, as long as this lasts."""
+        calls: list[Call] = []
+        self._recordings.append(calls)
+        try:
+            yield calls
+        finally:
+            self._recordings = [each for each in self._recordings if each is not calls]
+
+    @asynccontextmanager
+    async def call(self, service: str, method: str) -> AsyncIterator[None]:
+        """Answer a call in here, once it is through the gate. Raises Refused."""
+        call = Call(service, method, time.monotonic())
+        for recording in self._recordings:
+            recording.append(call)
+        try:
+            await self.gate(service, method)
+            yield
+        finally:
+            call.answered = time.monotonic()
 
     async def gate(self, service: str, method: str) -> None:
         """Hold or refuse a call to `service` as the faults that are on demand. Raises Refused."""
