@@ -24,23 +24,21 @@ Chat's quota is off: a space that is busy is measured by `bench.one_space`.
 import asyncio
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
 import typer
 
+from bench.serving import serving
 from chaos.watch import Watch, is_final, place_of
 from local.places import HOST, Places, free_port
-from local.runner import child
 from local.runner.cloud import Cloud
 from local.runner.environment import isolate, of_function
 from local.runner.stack import running
@@ -59,7 +57,7 @@ PATHS = {
 #: What our p50 may be, as a multiple of the path.
 TARGET = 1.08
 BOTS = OURS, MONOLITH = "threadwise", "monolith"
-#: Seconds for one answer, for all that follows from it, and for the monolith to listen.
+#: Seconds for one answer, and for all that follows from it.
 PATIENCE = 30.0
 
 Times = dict[str, dict[str, list[float]]]
@@ -122,40 +120,21 @@ class Bench:
 async def both(folder: Path, faults: Faults) -> AsyncIterator[Bench]:
     """The small cloud with the functions, and the monolith beside them; all of it ends with the context."""
     places, port = Places(state=None, logs=folder, http=free_port()), free_port()
-    async with running(places, faults=faults, quotas=False) as (cloud, _):
-        process = await asyncio.to_thread(_monolith, places, port)
+    # What the functions are told that do its steps.
+    told = {name: of_function(name, places, None, quotas=False) for name in ("answer", "retrieve", "ingest")}
+    environment = {**told["answer"], **told["retrieve"], **told["ingest"]}
+    source, log = Path(__file__).with_name("monolith.py"), folder / "monolith.log"
+    async with (
+        running(places, faults=faults, quotas=False) as (cloud, _),
+        serving(source, "main", port, environment, log),
+    ):
         watch = Watch(places.url)
         following = asyncio.create_task(watch.follow())
         try:
-            await _listening(port)
             ingest = places.function_url("ingest")
             yield Bench(cloud, watch, ingest, {OURS: ingest, MONOLITH: f"http://{HOST}:{port}/"})
         finally:
             following.cancel()
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid or 0, signal.SIGKILL)  # gunicorn's workers, too
-            process.join()
-
-
-def _monolith(places: Places, port: int) -> BaseProcess:
-    """Start it with what the functions are told that do its steps."""
-    told = {name: of_function(name, places, None, quotas=False) for name in ("answer", "retrieve", "ingest")}
-    return child.start(
-        ["--source", str(Path(__file__).with_name("monolith.py")), "--target", "main",
-         "--host", HOST, "--port", str(port)],
-        {**told["answer"], **told["retrieve"], **told["ingest"]},
-        places.logs / "monolith.log",
-    )  # fmt: skip
-
-
-async def _listening(port: int) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            with suppress(OSError):
-                _, writer = await asyncio.open_connection(HOST, port)
-                writer.close()
-                return
-            await asyncio.sleep(0.05)
 
 
 async def measure(pairs: int) -> Times:
