@@ -63,7 +63,7 @@ class Waits:
             f"answered {len(waited)} of {self.asked}   first {waited[0]:.2f} s"
             f"   p50 {statistics.median(waited):.2f} s   p95 {p95:.2f} s   last {waited[-1]:.2f} s"
             f"   refused {self.refused}   overtook {self.overtook}   parked {self.parked}"
-            f"   each: {self.chat_writes / self.asked:.1f} Chat writes"
+            f"   each: {self.chat_writes / self.asked:.1f} writes tried"
             f", {self.firestore / self.asked:.1f} Firestore calls"
         )
 
