@@ -1,13 +1,16 @@
 """Faults that can be switched on by name, because the real cloud fails, too.
 
-A fault is named `<service>-<kind>`, for example `firestore-down` or `gemini-cut-off`. Every stand-in awaits
-`gate()` before it answers a call. For faults that change *what* a service says or delivers (a duplicate
-delivery, a blocked model answer), the stand-in itself asks `drawn()`.
+A fault is named `<service>-<kind>`, for example `firestore-down` or `gemini-cut-off`. Every stand-in answers
+each call inside `call()`, which awaits `gate()` first. For faults that change *what* a service says or
+delivers (a duplicate delivery, a blocked model answer), the stand-in itself asks `drawn()`.
 """
 
 import asyncio
 import random
+import time
 from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
@@ -48,6 +51,16 @@ class Fault:
     seconds: float = 2.0
 
 
+@dataclass
+class Call:
+    """One call of a service; it came and had its answer (None: not yet) at these monotonic seconds."""
+
+    service: str
+    method: str
+    came: float
+    answered: float | None = None
+
+
 class Faults:
     """The faults that are on. The seed makes runs repeatable."""
 
@@ -58,6 +71,7 @@ class Faults:
         self.hits: dict[str, int] = {}
         #: Number of calls by (service, method), including refused ones.
         self.calls: Counter[tuple[str, str]] = Counter()
+        self._recordings: list[list[Call]] = []
 
     def switch_on(self, name: str, *, share: float = 1.0, seconds: float = 2.0) -> None:
         """Switch a fault on. Raises ValueError, with the known names, for an unknown one."""
@@ -82,6 +96,28 @@ class Faults:
             return None
         self.hits[name] = self.hits.get(name, 0) + 1
         return fault
+
+    @contextmanager
+    def recording(self) -> Iterator[list[Call]]:
+        """The calls that come from now on, in order, as long as this lasts."""
+        calls: list[Call] = []
+        self._recordings.append(calls)
+        try:
+            yield calls
+        finally:
+            self._recordings = [each for each in self._recordings if each is not calls]
+
+    @asynccontextmanager
+    async def call(self, service: str, method: str) -> AsyncIterator[None]:
+        """Answer a call in here, once it is through the gate. Raises Refused."""
+        call = Call(service, method, time.monotonic())
+        for recording in self._recordings:
+            recording.append(call)
+        try:
+            await self.gate(service, method)
+            yield
+        finally:
+            call.answered = time.monotonic()
 
     async def gate(self, service: str, method: str) -> None:
         """Count a call to `service`, and delay or refuse it as its faults demand. Raises Refused."""

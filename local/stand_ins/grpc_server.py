@@ -1,6 +1,7 @@
 """gRPC servers on loopback ports: the faults in front of every call, and refusals as gRPC statuses."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
@@ -127,9 +128,11 @@ class _Gate(grpc.aio.ServerInterceptor):
         self._service = service
         self._faults = faults
 
-    async def _pass(self, method: str, context: Context) -> None:
+    @asynccontextmanager
+    async def _passed(self, method: str, context: Context) -> AsyncIterator[None]:
         try:
-            await self._faults.gate(self._service, method)
+            async with self._faults.call(self._service, method):
+                yield
         except Refused as refused:
             await context.abort(grpc.StatusCode[refused.grpc_status], str(refused))
 
@@ -147,15 +150,15 @@ class _Gate(grpc.aio.ServerInterceptor):
             answer: Unary = handler.unary_unary
 
             async def gated(request: Any, context: Context) -> Any:
-                await self._pass(method, context)
-                return await answer(request, context)
+                async with self._passed(method, context):
+                    return await answer(request, context)
 
             return grpc.unary_unary_rpc_method_handler(gated, *codec)
         answers: Streaming = handler.unary_stream
 
         async def gated_stream(request: Any, context: Context) -> AsyncIterator[Any]:
-            await self._pass(method, context)
-            async for message in answers(request, context):
-                yield message
+            async with self._passed(method, context):
+                async for message in answers(request, context):
+                    yield message
 
         return grpc.unary_stream_rpc_method_handler(gated_stream, *codec)

@@ -70,11 +70,10 @@ def gated(service: str, faults: Faults, endpoint: Endpoint) -> Endpoint:
 
     async def behind_the_gate(request: Request) -> Response:
         try:
-            await faults.gate(service, request.method)
+            async with faults.call(service, request.method):
+                return await endpoint(request)
         except Refused as refused:
             return google_error(refused.http_status, refused.grpc_status, str(refused))
-        try:
-            return await endpoint(request)
         except ClientDisconnect:  # a function was killed while it was sending: nobody receives the answer
             return Response(status_code=499)
 

@@ -117,6 +117,24 @@ async def test_a_service_that_is_down_refuses_and_is_counted() -> None:
     assert "rag-down" in NAMES
 
 
+async def test_calls_are_recorded_from_when_they_come_to_when_they_are_answered() -> None:
+    faults = Faults()
+    faults.switch_on("rag-down")
+
+    with faults.recording() as calls:
+        async with faults.call("chat", "GET"):
+            assert [(each.service, each.method, each.answered) for each in calls] == [("chat", "GET", None)]
+        with pytest.raises(Refused):
+            async with faults.call("rag", "RetrieveContexts"):
+                raise AssertionError("it was answered")
+    async with faults.call("chat", "PATCH"):
+        pass
+
+    read, searched = calls
+    assert searched.method == "RetrieveContexts"
+    assert read.came <= (read.answered or 0) <= searched.came <= (searched.answered or 0)
+
+
 def test_without_the_packages_it_says_what_to_run(tmp_path: Path) -> None:
     (tmp_path / "local").mkdir()
     for name in ("__init__.py", "__main__.py"):
