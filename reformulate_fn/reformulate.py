@@ -37,4 +37,4 @@ def show_query(envelope: Envelope, services: Services, deadline: Deadline, times
     if not envelope.history or envelope.literal:
         return
     card = progress(question.language, "searching", envelope.search_query, seconds=times)
-    services.progress.show(question, card, deadline, again=envelope.again)
+    services.progress.show(question, card, deadline, answer_number=envelope.answer_number)

@@ -52,4 +52,4 @@ def show_writing(envelope: Envelope, services: Services, deadline: Deadline, tim
     """Show in the progress card that the answer is being written, which takes longest."""
     question = envelope.question
     card = progress(question.language, "writing", envelope.search_query, seconds=times)
-    services.progress.show(question, card, deadline, again=envelope.again)
+    services.progress.show(question, card, deadline, answer_number=envelope.answer_number)

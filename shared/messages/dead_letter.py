@@ -100,9 +100,9 @@ class DeadLetter:
         return (self.envelope.contexts or ()) if self.envelope else ()
 
     @property
-    def again(self) -> int:
-        """The how-many-th answer it was to lead to; 0 is the first one."""
-        return self.envelope.again if self.envelope else 0
+    def answer_number(self) -> int:
+        """The number of the answer that it was to lead to; 0 is the first one."""
+        return self.envelope.answer_number if self.envelope else 0
 
     @property
     def sender(self) -> str | None:

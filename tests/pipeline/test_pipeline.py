@@ -68,7 +68,7 @@ def test_clicks_have_a_follow_up_answered_in_its_own_words_and_rate_an_answer(st
     stack.click(stack.said(follow_up), action="literal")
     stack.click(stack.said(first), verdict="up")
 
-    literal = stack.final(follow_up, again=1)
+    literal = stack.final(follow_up, answer_number=1)
     assert literal["search_query"] == "Can you explain in more detail?"
     until = time.monotonic() + 30
     asked = ("question_id", "in", [first["name"], follow_up["name"]])
