@@ -1,7 +1,7 @@
 """`tell`: takes dead letters, keeps each as a case, and tells the asker in the question's own message."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from answer_fn.compose import Source
 from answer_fn.deliver import deliver, mark_case
@@ -17,6 +17,7 @@ from shared.memory.records import Records
 from shared.messages.dead_letter import DeadLetter, reference
 from shared.messages.ending import APOLOGY, origin
 from shared.messages.envelope import Context, Envelope, Language, Question
+from shared.pipeline import step
 from shared.runtime import clients, logs
 from shared.runtime.cloudevent import is_whole
 from shared.runtime.deadline import Deadline
@@ -24,8 +25,6 @@ from shared.runtime.errors import Permanent, classify, in_one_line
 from shared.runtime.once import Once
 
 STEP = "tell"
-#: Seconds for all of it; a push that is not answered in time comes again.
-SECONDS = 50.0
 #: Seconds for writing the apology: shorter than its lease (APOLOGY_LEASE in shared/memory/records.py).
 WAIT_FOR_APOLOGY = 9.0
 #: Seconds for reading why the step failed: the case is worth keeping without it.
@@ -64,11 +63,12 @@ def open_services(settings: Settings) -> Services:
 class Teller:
     """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops.
 
-    `spoken` are the languages that the bot speaks.
+    `seconds` is for all of it: a push that is not answered in time comes again. `spoken` are the languages
+    that the bot speaks.
     """
 
     services: Callable[[], Services]
-    seconds: float = SECONDS
+    seconds: float = field(default_factory=lambda: step(STEP).seconds.step)
     spoken: tuple[Language, ...] = languages()
 
     def __post_init__(self) -> None:

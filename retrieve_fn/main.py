@@ -3,14 +3,15 @@
 import functions_framework
 from flask import Request
 
-from retrieve_fn.retrieve import retrieve, show_writing
+from retrieve_fn.retrieve import retrieve, show_found
 from retrieve_fn.services import open_services
 from retrieve_fn.settings import Settings
+from shared.pipeline import step
 from shared.runtime.settings import read
 from shared.runtime.step import serve
 
 SETTINGS = read(Settings)
-STEP = serve("retrieve", "searching", SETTINGS, open_services, retrieve, show_writing)
+STEP = serve(step("retrieve"), SETTINGS, open_services, retrieve, show_found)
 
 
 @functions_framework.http

@@ -24,7 +24,7 @@ from local.stand_ins.chat.interactions import COMMANDS
 from local.stand_ins.chat.live import Changes, for_page, stream
 from local.stand_ins.chat.people import People
 from local.stand_ins.chat.store import MessageStore
-from local.stand_ins.faults import NAMES, Faults
+from local.stand_ins.faults import Faults, fault_names
 from local.stand_ins.http_gate import Endpoint as Work
 from local.stand_ins.http_gate import google_error, same_origin
 
@@ -158,11 +158,13 @@ class Page:
         return JSONResponse({})
 
     async def _active_faults(self, _request: Request) -> Response:
-        return JSONResponse({"active": [fault.name for fault in self._faults.active], "names": list(NAMES)})
+        return JSONResponse(
+            {"active": [fault.name for fault in self._faults.active], "names": list(fault_names())}
+        )
 
     async def _switch_faults(self, request: Request) -> Response:
         switch = await _body(request, FaultSwitch)
-        if unknown := set(switch.on + switch.off) - set(NAMES):
+        if unknown := set(switch.on + switch.off) - set(fault_names()):
             raise invalid(f"Unknown faults: {', '.join(sorted(unknown))}.")
         for name in switch.on:
             self._faults.switch_on(name, share=switch.share, seconds=switch.seconds)

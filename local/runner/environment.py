@@ -16,9 +16,8 @@ from local.places import (
     PUSH_IDENTITY,
     Places,
 )
-from local.runner.pipeline import DEAD_LETTERS, FUNCTIONS
+from shared.pipeline import Row, pipeline
 
-ASKS_GEMINI = ("reformulate", "answer")
 #: Writes a second in a space where Chat's quotas are off: still in turn, but hardly ever waiting for it.
 UNBOUND = 1000
 #: What of a person's own environment the functions may see.
@@ -28,7 +27,7 @@ _making_clients = threading.Lock()
 
 def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bool = True) -> dict[str, str]:
     """The variables of one function; with `gemini_key` it asks the real Gemini. `quotas` are Chat's."""
-    step = next(step for step in FUNCTIONS if step.name == name)
+    step = pipeline().step(name)
     common = {
         **{key: os.environ[key] for key in KEPT if key in os.environ},
         # google-auth looks for credentials in the home folder and on Google's metadata server.
@@ -38,13 +37,13 @@ def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bo
         "PYTHONUNBUFFERED": "1",
         "GOOGLE_CLOUD_PROJECT": PROJECT,
         **_emulators_at(places),
-        "DEAD_LETTER_TOPIC": DEAD_LETTERS,
+        "DEAD_LETTER_TOPIC": pipeline().dead_letters,
         "CHAT_ENDPOINT": places.url,
     }
     pace = {} if quotas else {"CHAT_WRITES_PER_SECOND": str(UNBOUND)}
     given = {"PUBLISHES_TO": step.gives} if step.gives else {}
-    gemini = _gemini(places, gemini_key) if name in ASKS_GEMINI else {}
-    return {**common, **pace, **given, **_own(name, places), **gemini}
+    gemini = _gemini(places, gemini_key) if "gemini" in step.calls else {}
+    return {**common, **pace, **given, **_own(step, places), **gemini}
 
 
 def environment_of_operators(places: Places) -> str:
@@ -98,11 +97,11 @@ def _emulators_at(places: Places) -> dict[str, str]:
     }
 
 
-def _own(name: str, places: Places) -> dict[str, str]:
-    if name == "ingest":
+def _own(step: Row, places: Places) -> dict[str, str]:
+    if step == pipeline().first:
         # Whatever the Chat here is switched to; production trusts the one kind of token that it is sent.
         return {
-            "CHAT_AUDIENCE": f"{places.function_url('ingest')},{PROJECT_NUMBER}",
+            "CHAT_AUDIENCE": f"{places.door},{PROJECT_NUMBER}",
             "CHAT_EMAIL": f"{CHAT_IDENTITY},{ADD_ON_IDENTITY}",
             "PUSH_EMAIL": PUSH_IDENTITY,
             "CHAT_CERTS_URL": f"{places.url}/certs",
@@ -110,7 +109,7 @@ def _own(name: str, places: Places) -> dict[str, str]:
             # One person at one laptop, or a load test that speaks for two.
             "QUESTIONS_PER_MINUTE": "100000",
         }
-    if name == "retrieve":
+    if "rag" in step.calls:
         return {
             "RAG_CORPUS": CORPUS,
             "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",

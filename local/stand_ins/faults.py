@@ -10,9 +10,9 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 
+from shared.pipeline import pipeline
+
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
-#: The functions; `<name>-killed` ends the function's processes every few seconds, in the middle of whatever.
-FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 #: Kinds that every service understands: refused at once, answered late, answered 429, never answered.
 COMMON_KINDS = ("down", "slow", "throttled", "hang")
 #: Kinds that only one service understands.
@@ -21,12 +21,20 @@ OWN_KINDS = {
     "chat": ("duplicate",),
     "gemini": ("blocked", "cut-off", "invalid", "empty"),
 }
-NAMES = (
-    *(f"{service}-{kind}" for service in SERVICES for kind in (*COMMON_KINDS, *OWN_KINDS.get(service, ()))),
-    *(f"{function}-killed" for function in FUNCTIONS),
-)
 #: How long a hanging call is held, in seconds: longer than any deadline of a step.
 HANG_SECONDS = 3600.0
+
+
+def fault_names() -> tuple[str, ...]:
+    """Every fault; `<function>-killed` ends a function's processes every few seconds, whatever they do."""
+    return (
+        *(
+            f"{service}-{kind}"
+            for service in SERVICES
+            for kind in (*COMMON_KINDS, *OWN_KINDS.get(service, ()))
+        ),
+        *(f"{function.name}-killed" for function in pipeline().functions),
+    )
 
 
 class Refused(Exception):
@@ -60,8 +68,8 @@ class Faults:
 
     def switch_on(self, name: str, *, share: float = 1.0, seconds: float = 2.0) -> None:
         """Switch a fault on. Raises ValueError naming the known faults when the name is unknown."""
-        if name not in NAMES:
-            raise ValueError(f"Unknown fault {name!r}. Known faults: {', '.join(NAMES)}")
+        if name not in fault_names():
+            raise ValueError(f"Unknown fault {name!r}. Known faults: {', '.join(fault_names())}")
         self._on[name] = Fault(name, share, seconds)
 
     def switch_off(self, *names: str) -> None:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from shared.language.texts import languages
+from shared.pipeline import pipeline
 
 LOOPBACK = {"127.0.0.1", "localhost"}
 TOPIC = r"^[A-Za-z][A-Za-z0-9._~+%-]{2,254}$"
@@ -35,7 +36,9 @@ class CommonSettings(BaseSettings):
     firestore_database: str = Field(default="(default)", min_length=1, description="Firestore database id")
     publishes_to: str | None = Field(default=None, pattern=TOPIC, description="Topic of the next step")
     dead_letter_topic: str = Field(
-        default="dead-letters", pattern=TOPIC, description="Topic for what cannot go on"
+        default_factory=lambda: pipeline().dead_letters,
+        pattern=TOPIC,
+        description="Topic for what cannot go on",
     )
     chat_writes_per_second: float = Field(
         default=1, gt=0, le=1000, description="Chat's quota of writes a second in one space"

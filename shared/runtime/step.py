@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from shared.chat.cards import Note, Stage, progress
+from shared.chat.cards import Note, progress
 from shared.chat.progress import Progress
 from shared.memory.failures import Failures
 from shared.messages.dead_letter import DeadLetter
 from shared.messages.envelope import Envelope
+from shared.pipeline import Row
 from shared.runtime import logs
 from shared.runtime.cloudevent import (
     Message,
@@ -68,7 +69,7 @@ class Step(Generic[W]):
     """
 
     name: str
-    stage: Stage
+    stage: str
     seconds: float
     services: Callable[[], W]
     work: Callable[[Envelope, W, Deadline], Envelope | None]
@@ -210,8 +211,7 @@ class Step(Generic[W]):
 
 
 def serve(
-    name: str,
-    stage: Stage,
+    row: Row,
     settings: C,
     open_services: Callable[[C], W],
     work: Callable[[Envelope, W, Deadline], Envelope | None],
@@ -220,8 +220,8 @@ def serve(
     """The step of a function's `main.py`, set up by its settings; the clients are made on first use."""
     logs.set_up(settings.google_cloud_project, content=settings.log_content)
     return Step(
-        name=name,
-        stage=stage,
+        name=row.name,
+        stage=row.stage,
         seconds=settings.step_seconds,
         services=lambda: open_services(settings),
         work=work,

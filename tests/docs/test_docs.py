@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from local.runner.pipeline import DEAD_LETTERS, STEPS
 from shared.memory import cases, conversations, failures, feedback, records
 from tests import ROOT
 

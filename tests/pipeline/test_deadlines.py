@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from local.runner.pipeline import FUNCTIONS
 from pydantic import ValidationError
 
 from answer_fn import answer as answering
@@ -18,7 +19,6 @@ from ingest_fn import auth, ingest
 from ingest_fn.settings import Settings as IngestSettings
 from local.places import CORPUS, Places, free_port
 from local.runner.cloud import Cloud
-from local.runner.pipeline import FUNCTIONS
 from local.stand_ins.faults import SERVICES, Faults
 from reformulate_fn import reformulate as reformulating
 from reformulate_fn import rewrite as rewriting

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from local.places import HOST, free_port
-from local.runner.pipeline import STEPS
 from shared.language.texts import text
 from shared.memory.conversations import COLLECTION
 from shared.memory.feedback import COLLECTION as FEEDBACK
 from shared.memory.firestore import document_id
+from shared.pipeline import pipeline
 from tests import ROOT
 from tests.support.factories import envelope, push
 from tests.support.factories import question as asked_as
@@ -164,7 +164,7 @@ def test_deliveries_that_come_twice_or_late_lead_to_one_answer(stack: Stack, fau
     assert stack.faults.hits[fault] >= 3
 
 
-@pytest.mark.parametrize("name", [step.name for step in STEPS if step.name != "ingest"])
+@pytest.mark.parametrize("name", [step.name for step in pipeline().steps[1:]])
 def test_a_function_killed_in_the_middle_loses_no_question(stack: Stack, name: str) -> None:
     stack.faults.switch_on("firestore-slow", seconds=0.3)
     asked = stack.ask(VPN_EN)
@@ -319,7 +319,7 @@ def test_stopping_it_stops_every_process(tmp_path: Path, number: signal.Signals)
     until = time.monotonic() + 10
     while any(map(_alive, (*children, *functions))) and time.monotonic() < until:
         time.sleep(0.05)
-    assert len(functions) == len(STEPS)
+    assert len(functions) == len(pipeline().steps)
     assert not any(map(_alive, (*children, *functions)))
     assert "Traceback" not in output
 

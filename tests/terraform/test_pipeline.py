@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 import pytest
+from local.runner.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS
 
 from local.runner import pipeline
-from local.runner.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS
 from tests import ROOT
 from tests.pipeline.test_deadlines import LONGEST_CALL, step_seconds
 from tests.support.terraform_config import FOLDER, evaluated, local, needs_terraform, resources, steps

@@ -13,7 +13,6 @@ from local.page.operator.replays import MOST_SHOWN, Replay
 from local.page.operator.wishes import ReplayWish
 from local.places import PROJECT, Places
 from local.runner.environment import clients_of
-from local.runner.pipeline import DEAD_LETTERS
 from local.stand_ins.http_gate import google_error
 from ops.audit import new_operation
 from ops.bulk import canary
@@ -26,6 +25,7 @@ from ops.replay import Order, outlooks
 from ops.selection import Selection
 from ops.settings import Settings
 from ops.world import World
+from shared.pipeline import pipeline
 
 Json = dict[str, Any]
 #: HTTP statuses of the exit codes; what is not here is 500.
@@ -132,7 +132,7 @@ def _world(places: Places) -> World:
         google_cloud_project=PROJECT,
         firestore_database="(default)",
         name_prefix="",
-        dead_letter_topic=DEAD_LETTERS,
+        dead_letter_topic=pipeline().dead_letters,
         operator="chat page",
     )
     world = World(settings)
