@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from shared.language.texts import languages
+from shared.language.catalogue import Languages, languages
 from shared.pipeline import step
-from shared.runtime.settings import CommonSettings, Hours, Languages, LoopbackEndpoint
+from shared.runtime.settings import CommonSettings, Hours, LoopbackEndpoint
 
 
 class Settings(CommonSettings):
@@ -16,7 +16,7 @@ class Settings(CommonSettings):
         default="gemini-3.5-flash", min_length=1, description="Model that answers questions"
     )
     languages: Languages = Field(
-        default=languages(),
+        default_factory=languages,
         description="Languages of apologies, as ingest_fn has them; the first is for whoever speaks none",
     )
     human_contact: str | None = Field(

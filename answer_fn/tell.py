@@ -8,7 +8,7 @@ from answer_fn.deliver import deliver, mark_case
 from answer_fn.reply import contents_of, noted, with_contact
 from answer_fn.settings import Settings
 from shared.chat.message import Chat, open_chat
-from shared.language.texts import languages, text
+from shared.language.catalogue import text
 from shared.memory.cases import Cases
 from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
@@ -64,12 +64,12 @@ class Teller:
     """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops.
 
     `seconds` is for all of it: a push that is not answered in time comes again. `spoken` are the languages
-    that the bot speaks.
+    that the bot speaks (None: all).
     """
 
     services: Callable[[], Services]
     seconds: float = field(default_factory=lambda: step(STEP).seconds.step)
-    spoken: tuple[Language, ...] = languages()
+    spoken: tuple[Language, ...] | None = None
 
     def __post_init__(self) -> None:
         self._made = Once(self.services)

@@ -5,10 +5,12 @@ from flask import Request
 
 from ingest_fn.door import Answer, Door, open_services
 from ingest_fn.settings import Settings
+from shared.language.catalogue import check_catalogues
 from shared.runtime import logs
 from shared.runtime.settings import read
 
 SETTINGS = read(Settings)
+check_catalogues()
 logs.set_up(SETTINGS.google_cloud_project, content=SETTINGS.log_content)
 DOOR = Door(lambda: open_services(SETTINGS), SETTINGS.step_seconds, SETTINGS.dead_letter_topic)
 

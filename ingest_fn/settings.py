@@ -8,14 +8,13 @@ from pydantic_settings import NoDecode
 
 from ingest_fn.auth import CHAT, Trusted
 from shared.chat.events import COMMANDS
-from shared.language.texts import languages
-from shared.pipeline import step
+from shared.language.catalogue import Languages, languages
+from shared.pipeline import pipeline, step
 from shared.runtime.settings import (
     LOOPBACK,
     TOPIC,
     CommonSettings,
     Hours,
-    Languages,
     LoopbackEndpoint,
     listed,
 )
@@ -57,7 +56,9 @@ class Settings(CommonSettings):
     """Where questions go, who may speak to us, and what is asked too much."""
 
     publishes_to: str = Field(
-        default_factory=lambda: step("ingest").gives, pattern=TOPIC, description="Topic of the next step"
+        default_factory=lambda: pipeline().after("ingest").takes,
+        pattern=TOPIC,
+        description="Topic of the next step",
     )
     history_hours: Hours = Field(default=24, description="How long a conversation is remembered")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
@@ -102,7 +103,7 @@ class Settings(CommonSettings):
         validate_default=True,
     )
     languages: Languages = Field(
-        default=languages(),
+        default_factory=languages,
         description="Languages the bot speaks, commas between them; the first is for whoever speaks none",
     )
     longest_question: int = Field(default=2000, ge=1, le=32_000, description="Characters of a question")

@@ -6,11 +6,13 @@ from flask import Request
 from reformulate_fn.reformulate import reformulate, show_query
 from reformulate_fn.services import open_services
 from reformulate_fn.settings import Settings
+from shared.language.catalogue import check_catalogues
 from shared.pipeline import step
 from shared.runtime.settings import read
 from shared.runtime.step import serve
 
 SETTINGS = read(Settings)
+check_catalogues()
 STEP = serve(step("reformulate"), SETTINGS, open_services, reformulate, show_query)
 
 

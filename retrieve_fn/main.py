@@ -6,11 +6,13 @@ from flask import Request
 from retrieve_fn.retrieve import retrieve, show_found
 from retrieve_fn.services import open_services
 from retrieve_fn.settings import Settings
+from shared.language.catalogue import check_catalogues
 from shared.pipeline import step
 from shared.runtime.settings import read
 from shared.runtime.step import serve
 
 SETTINGS = read(Settings)
+check_catalogues()
 STEP = serve(step("retrieve"), SETTINGS, open_services, retrieve, show_found)
 
 

@@ -1,12 +1,11 @@
-"""The environment of each function's process, built from nothing: no real project, credentials or proxy."""
+"""The environment of each function's process. It names no real project, credentials or proxy."""
 
 import os
-import threading
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Mapping, MutableMapping
 
 from local.places import (
     ADD_ON_IDENTITY,
+    BUCKET,
     CHAT_IDENTITY,
     CORPUS,
     HOST,
@@ -18,15 +17,14 @@ from local.places import (
 )
 from shared.pipeline import Row, pipeline
 
-#: Writes a second in a space where Chat's quotas are off: still in turn, but hardly ever waiting for it.
+#: Writes per second and space when Chat's quotas are off: writes still take turns, but hardly ever wait.
 UNBOUND = 1000
-#: What of a person's own environment the functions may see.
+#: The only variables of the person's own environment that the functions see.
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
-_making_clients = threading.Lock()
 
 
 def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bool = True) -> dict[str, str]:
-    """The variables of one function; with `gemini_key` it asks the real Gemini. `quotas` are Chat's."""
+    """The variables of one function. With `gemini_key` it calls the real Gemini. `quotas` are Chat's."""
     step = pipeline().step(name)
     common = {
         **{key: os.environ[key] for key in KEPT if key in os.environ},
@@ -36,7 +34,7 @@ def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bo
         "GRPC_VERBOSITY": "ERROR",
         "PYTHONUNBUFFERED": "1",
         "GOOGLE_CLOUD_PROJECT": PROJECT,
-        **_emulators_at(places),
+        **places.emulators,
         "DEAD_LETTER_TOPIC": pipeline().dead_letters,
         "CHAT_ENDPOINT": places.url,
     }
@@ -50,7 +48,7 @@ def environment_of_operators(places: Places) -> str:
     """Shell lines that point `python -m ops` at this cloud."""
     variables = {
         "GOOGLE_CLOUD_PROJECT": PROJECT,
-        **_emulators_at(places),
+        **places.emulators,
         "STORAGE_EMULATOR_HOST": places.url,
         "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
         "RAG_LOCATION": LOCATION,
@@ -59,54 +57,30 @@ def environment_of_operators(places: Places) -> str:
 
 
 def isolate(environ: MutableMapping[str, str]) -> None:
-    """Leave the runner's own process nothing but what it may use: gRPC and httpx would follow a proxy, and
-    the SDKs a project or an emulator of the person who runs it."""
+    """Clear the runner's own environment except for what it may use.
+
+    Otherwise gRPC and httpx would follow the person's proxy, and the SDKs their project or emulator.
+    """
     kept = {key: environ[key] for key in (*KEPT, "HOME", "TERM", "GEMINI_API_KEY") if key in environ}
     environ.clear()
-    environ.update(kept, GRPC_VERBOSITY="ERROR")  # a closing stand-in is nothing to tell a person
-
-
-@contextmanager
-def clients_of(places: Places) -> Iterator[None]:
-    """Clients of Pub/Sub and Firestore that are made in here are of this small cloud.
-
-    The SDKs read their variables when a client is made, so this process has them for that moment alone.
-    """
-    variables = _emulators_at(places)
-    with _making_clients:
-        before = {name: os.environ.get(name) for name in variables}
-        os.environ.update(variables)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name)
-                if value is not None:
-                    os.environ[name] = value
+    environ.update(kept, GRPC_VERBOSITY="ERROR")  # people need not see that a stand-in closes
 
 
 def own_key(environ: Mapping[str, str]) -> str | None:
-    """The Gemini API key that a person has set, if any."""
+    """The Gemini API key that the person has set, or None."""
     return environ.get("GEMINI_API_KEY") or None
-
-
-def _emulators_at(places: Places) -> dict[str, str]:
-    return {
-        "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
-        "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
-    }
 
 
 def _own(step: Row, places: Places) -> dict[str, str]:
     if step == pipeline().first:
-        # Whatever the Chat here is switched to; production trusts the one kind of token that it is sent.
+        # Every connection that the Chat here can be switched to. Production trusts one kind of token.
         return {
             "CHAT_AUDIENCE": f"{places.door},{PROJECT_NUMBER}",
             "CHAT_EMAIL": f"{CHAT_IDENTITY},{ADD_ON_IDENTITY}",
             "PUSH_EMAIL": PUSH_IDENTITY,
             "CHAT_CERTS_URL": f"{places.url}/certs",
             "CHAT_OWN_CERTS_URL": f"{places.url}/certs/chat",
-            # One person at one laptop, or a load test that speaks for two.
+            # There is one person at a laptop, or a load test that speaks for two.
             "QUESTIONS_PER_MINUTE": "100000",
         }
     if "rag" in step.calls:
@@ -115,7 +89,7 @@ def _own(step: Row, places: Places) -> dict[str, str]:
             "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
             # The index here compares words.
             "SEARCH_KIND": "lexical",
-            "SOURCE_LINKS": f'{{"gs://threadwise-knowledge/": "{places.url}/knowledge/"}}',
+            "SOURCE_LINKS": f'{{"{BUCKET}/": "{places.url}/knowledge/"}}',
         }
     return {}
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 from shared.chat.api import Card, Content
 from shared.chat.message import PROGRESS_CARD
-from shared.language.texts import text
-from shared.language.unseen import visible
+from shared.language.catalogue import text
+from shared.language.untrusted import visible
 from shared.messages.envelope import Language
 from shared.pipeline import pipeline
 

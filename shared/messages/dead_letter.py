@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from shared.chat.events import question_of
 from shared.chat.payloads import payload, storable
-from shared.language.texts import languages
 from shared.memory.firestore import document_id
 from shared.messages.envelope import Context, Envelope, Language, Question
 from shared.pipeline import CHAT, pipeline
@@ -55,11 +54,12 @@ class DeadLetter:
 
     @classmethod
     def from_push(
-        cls, headers: Mapping[str, str], body: bytes, spoken: tuple[Language, ...] = languages()
+        cls, headers: Mapping[str, str], body: bytes, spoken: tuple[Language, ...] | None = None
     ) -> "DeadLetter":
         """Read an unwrapped push. Never fails: what cannot be understood is kept as it is.
 
-        `spoken` are the languages that the bot speaks: an event does not say in which it is to be answered.
+        `spoken` are the languages that the bot speaks (None: all): an event does not say in which it is to
+        be answered.
         """
         lowered = {name.lower(): value for name, value in headers.items()}
         received = received_attributes(headers)

@@ -5,10 +5,9 @@ import sys
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from shared.language.texts import languages
 from shared.pipeline import pipeline
 
 LOOPBACK = {"127.0.0.1", "localhost"}
@@ -55,20 +54,6 @@ def listed(value: Any) -> Any:
     """The values of a variable that holds several, with commas between them."""
     return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
 
-
-def _spoken(language: str) -> str:
-    if language not in languages():
-        raise ValueError(f"{language!r} is none of {', '.join(languages())}")
-    return language
-
-
-#: Some of the languages that there are catalogues for, at least one.
-Languages = Annotated[
-    tuple[Annotated[str, AfterValidator(_spoken)], ...],
-    NoDecode,
-    BeforeValidator(listed),
-    Field(min_length=1),
-]
 
 S = TypeVar("S", bound=CommonSettings)
 

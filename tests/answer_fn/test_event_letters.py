@@ -19,7 +19,7 @@ from ops.world import World
 from shared.chat.events import question_of
 from shared.chat.message import message_id
 from shared.chat.payloads import storable
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id

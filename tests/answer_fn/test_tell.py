@@ -11,7 +11,7 @@ from answer_fn.settings import Settings
 from answer_fn.tell import Services, Teller, open_services
 from shared.chat.cards import progress
 from shared.chat.message import Content, message_id
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id

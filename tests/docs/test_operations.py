@@ -52,8 +52,8 @@ def backup(small_cloud: SmallCloud) -> Iterator[None]:
 @pytest.fixture
 def case(small_cloud: SmallCloud, firestore: Any) -> Case:
     """The only case there is: an open one, whose asker knows."""
-    for other in firestore.collection(COLLECTION).list_documents():
-        other.delete()
+    for other in firestore.collection(COLLECTION).stream():
+        other.reference.delete()
     headers, body = push(envelope(), "reformulate")
     letter = DeadLetter.from_push({**headers, "Dead-Letter-Step": "retrieve"}, body)
     fields = {**case_of(letter, None, datetime.now(UTC)), "told": True}

@@ -18,7 +18,7 @@ from ops.reconcile import reconcile
 from ops.settings import Settings as OpsSettings
 from ops.world import World
 from shared.chat.message import message_id
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory import cases, conversations, failures, records
 from shared.memory.cases import Cases
 from shared.memory.conversations import Conversations

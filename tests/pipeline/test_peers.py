@@ -36,7 +36,7 @@ from reformulate_fn.reformulate import reformulate
 from reformulate_fn.settings import Settings as ReformulateSettings
 from shared.chat.cards import progress
 from shared.chat.message import message_id
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION, MOST_BYTES, Conversations
 from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question

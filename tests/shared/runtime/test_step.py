@@ -11,7 +11,7 @@ import pytest
 from shared.chat.cards import progress
 from shared.chat.message import Chat, Content, message_id
 from shared.chat.progress import Progress
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.failures import COLLECTION, Failures
 from shared.memory.firestore import document_id
 from shared.memory.records import Records
