@@ -1,6 +1,7 @@
 """Write the tables of the documentation that are made of `shared/pipeline.json` (`make tables`).
 
-A table stands between `<!-- pipeline: <name> -->` and `<!-- end -->`. A test compares it with what is made here.
+A table stands between `<!-- pipeline: <name> -->` and `<!-- end -->`. A test
+compares it with what is made here.
 """
 
 import re
