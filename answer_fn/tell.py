@@ -17,14 +17,13 @@ from shared.memory.records import Records
 from shared.messages.dead_letter import DeadLetter, question_id_in, reference
 from shared.messages.ending import APOLOGY, Ending, Source, origin
 from shared.messages.envelope import Context, Envelope, Language, Question
+from shared.pipeline import step
 from shared.runtime import clients, logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient, in_one_line
 from shared.runtime.receiver import Headers, Receiver
 
 STEP = "tell"
-#: Seconds for all of it; a push that is not answered in time comes again.
-SECONDS = 50.0
 #: Seconds for writing the apology: shorter than its lease (APOLOGY_LEASE in shared/memory/records.py).
 WAIT_FOR_APOLOGY = 9.0
 #: Seconds for reading why the step failed: the case is worth keeping without it.
@@ -61,16 +60,17 @@ def open_services(settings: Settings) -> Services:
 class Teller(Receiver[DeadLetter, Services]):
     """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops.
 
-    `spoken` are the languages that the bot speaks (None: all that there are catalogues for).
+    `seconds` is for all of it (None: what the table of the pipeline says). `spoken` are the languages that
+    the bot speaks (None: all that there are catalogues for).
     """
 
     def __init__(
         self,
         services: Callable[[], Services],
-        seconds: float = SECONDS,
+        seconds: float | None = None,
         spoken: tuple[Language, ...] | None = None,
     ) -> None:
-        super().__init__(STEP, seconds, services)
+        super().__init__(STEP, seconds or step(STEP).seconds.step, services)
         self._spoken = spoken
 
     def open(self, headers: Headers, body: bytes, _deadline: Deadline) -> DeadLetter:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from shared.chat.cards import Stage, progress
+from shared.chat.cards import progress
 from shared.chat.message import Chat, Content
 from shared.memory.records import Records
 from shared.messages.envelope import Envelope, Question
@@ -37,7 +37,7 @@ class Progress:
             self._chat.update_progress(question, content, until)
 
     def say(
-        self, envelope: Envelope, stage: Stage, note: Note, times: Mapping[str, float], deadline: Deadline
+        self, envelope: Envelope, stage: str, note: Note, times: Mapping[str, float], deadline: Deadline
     ) -> None:
         """Show the stage that is under way, with a note. Raises what went wrong."""
         question = envelope.question

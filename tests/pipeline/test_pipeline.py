@@ -8,11 +8,11 @@ import pytest
 from google.cloud.firestore_v1.base_query import FieldFilter
 
 from local.places import HOST
-from local.runner.pipeline import STEPS
 from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
 from shared.memory.feedback import COLLECTION as FEEDBACK
 from shared.memory.firestore import document_id
+from shared.pipeline import pipeline
 from tests.support.factories import envelope, push
 from tests.support.factories import question as asked_as
 from tests.support.stack import AIKOS_DM, SALES, Stack
@@ -149,7 +149,7 @@ def test_deliveries_that_come_twice_or_late_lead_to_one_answer(stack: Stack, fau
     assert stack.faults.hits[fault] >= before + 3
 
 
-@pytest.mark.parametrize("name", [step.name for step in STEPS if step.name != "ingest"])
+@pytest.mark.parametrize("name", [step.name for step in pipeline().steps[1:]])
 def test_a_function_killed_in_the_middle_loses_no_question(stack: Stack, name: str) -> None:
     stack.faults.switch_on("firestore-slow", seconds=0.3)
     asked = stack.ask(VPN_EN)
