@@ -11,6 +11,8 @@ from shared.chat.message import Chat, Content
 from shared.chat.places import Place
 from shared.language.catalogue import text
 from shared.language.courtesies import confirms
+from shared.memory import retention
+from shared.messages.envelope import Language
 from shared.runtime.deadline import Deadline
 
 FORGET = "forget"
@@ -51,5 +53,10 @@ def help_of(place: Place, settings: Settings, key: str = "text") -> Content:
 
     `key` is of the catalogue's [help]: `text`, `welcome` or, for whoever only calls the bot, `mention`.
     """
-    hours = f"{settings.history_hours:g}"
-    return Content(text(place.language, "help", key, hours=hours))
+    return Content(help_text(place.language, settings.history_hours, key))
+
+
+def help_text(language: Language, hours: float, key: str = "text") -> str:
+    """The same for a history of so many hours."""
+    days, rating_days = retention.DEAD_LETTERS.days, retention.FEEDBACK.days
+    return text(language, "help", key, hours=f"{hours:g}", days=days, rating_days=rating_days)

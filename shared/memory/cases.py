@@ -14,11 +14,12 @@
 The rest belongs to the operators' tools (ops/).
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from google.api_core.exceptions import NotFound
 
+from shared.memory import retention
 from shared.memory.firestore import TIMEOUT, Fields, change, document_id, expiry
 from shared.memory.forgotten import Forgotten
 from shared.messages.dead_letter import DeadLetter, reference
@@ -26,8 +27,6 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.retry import call
 
 COLLECTION = "dead_letters"
-#: As long as Pub/Sub can keep a message.
-KEEP = timedelta(days=31)
 MOST_BYTES = 900_000
 #: Enough to recognise copies; a message that keeps coming back must not fill the document.
 MOST_MESSAGE_IDS = 50
@@ -126,7 +125,7 @@ def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields
         "again": letter.answer_number,
         "replays": letter.replay,
         "returned": 0,
-        "expired_at": expiry(now, KEEP),
+        "expired_at": expiry(now, retention.DEAD_LETTERS),
     }
 
 

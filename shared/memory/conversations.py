@@ -12,9 +12,10 @@ The timestamp of both turns of a question is the time it was asked. Readers do n
 anything in it that is not of this shape is passed over.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
 from shared.memory.forgotten import Forgotten
 from shared.memory.turns import Noted, asked_of, counting, entries, fitting, is_of, noted, size_of, turn_of
@@ -36,7 +37,7 @@ class Conversations:
 
     def __init__(self, client: Any, hours: float) -> None:
         self._client = client
-        self._keep = timedelta(hours=hours)
+        self._keep = retention.by_history(hours)
         self._forgotten = Forgotten(client)
 
     def known(self, conversation: str, deadline: Deadline) -> tuple[Turn, ...]:

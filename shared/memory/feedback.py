@@ -7,10 +7,11 @@ their mind replaces it. Who it was is not kept.
 """
 
 import hashlib
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from shared.chat.places import Place
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, expiry
 from shared.messages.dead_letter import reference
 from shared.messages.ending import Ending
@@ -23,8 +24,6 @@ Verdict = Literal["up", "down"]
 Reason = Literal["wrong", "incomplete", "outdated", "off_topic"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 REASONS: tuple[Reason, ...] = get_args(Reason)
-#: As `/help` tells people.
-KEEP = timedelta(days=90)
 
 
 class Feedback:
@@ -82,5 +81,5 @@ def _fields(
         "language": question.language,
         "asked_at": question.asked_at,
         "at": place.at,
-        "expired_at": expiry(datetime.now(UTC), KEEP),
+        "expired_at": expiry(datetime.now(UTC), retention.FEEDBACK),
     }
