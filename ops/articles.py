@@ -42,7 +42,7 @@ class Folder:
 
 
 def read_folder(path: Path) -> Folder:
-    """All files in a folder and its subfolders, except hidden ones. Raises OpsError if none can be imported."""
+    """All files below a folder, except hidden ones. Raises OpsError if none can be imported."""
     if not path.is_dir():
         raise OpsError(f"There is no folder {path}.", Exit.NOT_FOUND)
     files, left_out = dict[str, LocalFile](), dict[str, str]()

@@ -161,8 +161,8 @@ class Corpora:
             tell(getattr(operation.metadata, "progress_percentage", 0))
             time.sleep(wait)
         raise OpsError(
-            f"{operation.operation.name} is still running after {LONGEST / 60:.0f} minutes. It continues by itself. "
-            "Run the same command again later.",
+            f"{operation.operation.name} is still running after {LONGEST / 60:.0f} minutes. It "
+            "continues by itself. Run the same command again later.",
             Exit.STOPPED,
         )
 

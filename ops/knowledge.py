@@ -44,8 +44,8 @@ def find(world: World, corpus: str, location: str) -> tuple[Corpora, Corpus]:
     found = [each for each in there.all() if each.display_name == corpus]
     if not found:
         raise OpsError(
-            f"There is no corpus {corpus} in {location}. `python -m ops knowledge list` lists the corpora, and "
-            f"`knowledge create --name {corpus}` creates one. Choose another region with --location.",
+            f"There is no corpus {corpus} in {location}. `python -m ops knowledge list` lists them, "
+            f"`knowledge create --name {corpus}` creates it, and --location chooses another region.",
             Exit.NOT_FOUND,
         )
     if len(found) > 1:
@@ -67,7 +67,7 @@ class Import:
         self._outcome = Outcome(left_out=self._folder.left_out if self._folder else {})
 
     def run(self, on_progress: OnProgress) -> Outcome:
-        """Upload and import new and changed files. `on_progress` gets the activity and its share (0 to 1)."""
+        """Import new and changed files. `on_progress` gets the activity and its share (0 to 1)."""
         objects = self._bucket.objects()
         wanted = self._uploaded(objects, on_progress) if self._folder else objects
         if not wanted:
@@ -90,7 +90,7 @@ class Import:
         return self._outcome
 
     def delete_gone(self) -> int:
-        """Delete files that are gone from the source, from the corpus and the bucket. Returns their number."""
+        """Delete files that are gone from the source. Returns how many files of the corpus."""
         gone = self._outcome.gone
         self._corpora.delete_files(file.name for file in gone)
         if self._folder:
@@ -123,7 +123,7 @@ class Import:
         return found
 
     def _check(self, asked: Iterable[str], after: Mapping[str, list[SourceFile]], done: Imported) -> None:
-        """Record files that cannot be searched. The service reports no error for a bucket that it may not read."""
+        """Record files that cannot be searched. Without rights on a bucket, the service reports no error."""
         missing: dict[str, str] = {}
         for uri in asked:
             files = after.get(uri, [])

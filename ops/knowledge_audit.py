@@ -1,7 +1,7 @@
 """The audit of changes to a corpus.
 
-A corpus can be created and filled before a deployment exists. Then there is no database for the audit yet. The
-operator is told that the audit cannot be written, and the work goes on.
+A corpus can be created and filled before a deployment exists. Then there is no database for the audit yet.
+The operator is told that the audit cannot be written, and the work goes on.
 """
 
 from collections import Counter

@@ -17,14 +17,14 @@ def explaining_rag(parent: str) -> Iterator[None]:
         region = parent.rsplit("/", 1)[-1]
         if "allowlist" in said.lower() or "allow-list" in said.lower():
             raise OpsError(
-                f"RAG Engine accepts no new projects in {region}. Choose another region with --location, for "
-                "example europe-west4. It may differ from the bot's region.",
+                f"RAG Engine accepts no new projects in {region}. Choose another region with "
+                "--location, for example europe-west4. It may differ from the bot's region.",
                 Exit.INVALID,
             ) from error
         if kind == "NotFound":
             raise OpsError(
-                f"{parent} has no such corpus. `python -m ops knowledge list` lists the corpora of a region, and "
-                "`knowledge create` creates one.",
+                f"{parent} has no such corpus. `python -m ops knowledge list` lists those of a region, "
+                "and `knowledge create` creates one.",
                 Exit.NOT_FOUND,
             ) from error
         if kind in {"PermissionDenied", "Forbidden"}:

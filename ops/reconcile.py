@@ -25,7 +25,7 @@ EMPTY_PULLS = 3
 
 @dataclass
 class Reconciled:
-    """Letters that were read, letters that were newly stored, and letters left in the backup with the reason."""
+    """How many letters were read and newly stored, and why others were left in the backup."""
 
     read: int = 0
     stored: int = 0
@@ -33,7 +33,7 @@ class Reconciled:
 
 
 def reconcile(world: World, on_batch: Callable[[Reconciled], None], lease: int = LEASE) -> Reconciled:
-    """Drain the backup. Raises StepError or GoogleAPICallError. Unacknowledged messages are delivered again."""
+    """Drain the backup. Raises StepError or GoogleAPICallError; unacknowledged messages come again."""
     settings = world.settings
     path = world.subscriber.subscription_path(
         settings.google_cloud_project, settings.named(settings.dead_letter_backup)

@@ -1,8 +1,8 @@
-"""Replay one case: claim it, send it, wait for the confirmation, record it. Safe to interrupt at any point.
+"""Replay one case: claim it, send it, wait for the confirmation, record it. Safe to interrupt.
 
-A compare-and-set claims the case for a while, so that two operators do not send it at the same moment. The case
-stays open until Pub/Sub confirms the message. If a run dies before that, the next run sends the same message
-again. The pipeline answers a question once, however often it receives it.
+A compare-and-set claims the case for a while, so that two operators do not send it at the same moment. The
+case stays open until Pub/Sub confirms the message. If a run dies before that, the next run sends the same
+message again. The pipeline answers a question once, however often it receives it.
 """
 
 import secrets

@@ -77,7 +77,7 @@ def _to_be_told(case: Case) -> bool:
 
 
 def _tell(cases: list[Case], world: World) -> set[str]:
-    """Ask `tell` to apologise, as for every dead letter. Returns the cases whose askers were not told in time."""
+    """Ask `tell` to apologise. Returns the cases whose askers were not told in time."""
     untold = {case.id for case in cases}
     for case_id, fields in world.store.whole(sorted(untold)):
         case = Case.read(case_id, fields)

@@ -93,8 +93,8 @@ def _tell(outcome: Outcome) -> None:
         _name("Failed", outcome.failed)
     if any(UNEXPLAINED in each for each in outcome.failed):
         note(
-            "Can RAG Engine read the bucket? Its service account, "
-            "service-PROJECT_NUMBER@gcp-sa-vertex-rag.iam.gserviceaccount.com, needs roles/storage.objectViewer on it."
+            "Can RAG Engine read the bucket? Its service account needs roles/storage.objectViewer on it: "
+            "service-PROJECT_NUMBER@gcp-sa-vertex-rag.iam.gserviceaccount.com."
         )
 
 
