@@ -2,9 +2,9 @@
 
 import pytest
 
+from shared.chat.letters import letter_from_push
 from shared.language.catalogue import languages, text
 from shared.language.detect import of_person
-from shared.messages.dead_letter import DeadLetter
 from shared.messages.envelope import Envelope
 from tests.conftest import SmallCloud
 from tests.support.factories import envelope, question
@@ -59,7 +59,7 @@ def test_an_apology_for_an_event_is_in_a_language_that_is_spoken() -> None:
     parked = {"Dead-Letter-Step": "ingest"}
 
     languages_of_it = [
-        DeadLetter.from_push(parked, event, spoken).question for spoken in (("ja",), ("en",), ("en", "ja"))
+        letter_from_push(parked, event, spoken).question for spoken in (("ja",), ("en",), ("en", "ja"))
     ]
 
     assert [found.language for found in languages_of_it if found] == ["ja", "en", "ja"]
