@@ -27,7 +27,7 @@ def late(text: str, **fields: Any) -> str:
 def test_an_answer_that_comes_late_says_which_question_it_belongs_to() -> None:
     said = late("How do I configure\nthe VPN?")
 
-    assert said.startswith("A late answer to your question of ")
+    assert said.startswith("Late answer to your question from ")
     assert "\n> How do I configure the VPN?\n\nInstall the client [1]." in said
 
 

@@ -87,7 +87,7 @@ def test_every_dead_letter_is_answered_once_and_the_audit_is_complete(desk: Desk
     publish(kept)
 
     drained = finished(started("dead", "reconcile"))
-    assert f"{LETTERS} read, {LETTERS} were not kept yet, 0 left" in drained.err
+    assert f"{LETTERS} read, {LETTERS} newly stored, 0 left" in drained.err
     groups = finished(started("dead", "groups", "--json")).json
     assert [(each["count"], each["reason"]) for each in groups] == [
         (20, "gemini_blocked"),
