@@ -17,7 +17,7 @@ class Settings(CommonSettings):
     )
     languages: Languages = Field(
         default_factory=languages,
-        description="Languages of apologies, as ingest_fn has them; the first is for whoever speaks none",
+        description="Languages of apologies, the same as of questions; the first is for whoever speaks none",
     )
     human_contact: str | None = Field(
         default=None, min_length=1, max_length=300, description="Whom to ask, in Markdown: an e-mail, a link"

@@ -12,27 +12,33 @@ from shared.pipeline import pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = "local"
-OTHERS = ("ops", "tests")
 
 
-def compile_folder(folder: str, *constraints: str) -> None:
-    """Write `<folder>/requirements.txt` for Python 3.11 to 3.13 on any system, without any index line."""
+def compile_folder(folder: str, *, beside: tuple[str, ...] = (), constraint: str | None = None) -> None:
+    """Write `<folder>/requirements.txt` for Python 3.11 to 3.13 on any system, without any index line.
+
+    It holds what the folders `beside` it need, too, in the versions of the file `constraint`.
+    """
     command = [
-        sys.executable, "-m", "uv", "pip", "compile", f"{folder}/requirements.in",
+        sys.executable, "-m", "uv", "pip", "compile",
+        *(f"{each}/requirements.in" for each in (folder, *beside)),
         "--output-file", f"{folder}/requirements.txt",
         "--universal", "--python-version", "3.11",
         "--no-annotate", "--quiet", "--custom-compile-command", "make lock",
     ]  # fmt: skip
-    for constraint in constraints:
+    if constraint:
         command += ["--constraint", constraint]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
 def main() -> None:
     """Compile the runtime set, then everything else against it."""
-    compile_folder(RUNTIME)
-    for folder in (*pipeline().folders, *OTHERS):
-        compile_folder(folder, f"{RUNTIME}/requirements.txt")
+    functions = pipeline().folders
+    compile_folder(RUNTIME, beside=functions)
+    constraint = f"{RUNTIME}/requirements.txt"
+    for folder in (*functions, "ops"):
+        compile_folder(folder, constraint=constraint)
+    compile_folder("tests", beside=functions, constraint=constraint)
 
 
 if __name__ == "__main__":

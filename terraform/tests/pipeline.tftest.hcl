@@ -28,27 +28,21 @@ variables {
 
 run "over_http" {
   assert {
-    condition     = toset(values(local.topics)) == toset(["chat-events", "questions", "queries", "findings", "dead-letters"])
+    condition     = toset(values(local.topics)) == toset([for row in local.pipeline.steps : row.takes])
     error_message = "The topics are not those that the functions publish to by default."
   }
   assert {
-    condition = { for step, it in module.step : step => it.subscription } == {
-      ingest      = "chat-events-push"
-      reformulate = "questions-push"
-      retrieve    = "queries-push"
-      answer      = "findings-push"
-      tell        = "dead-letters-push"
-    }
+    condition     = { for step, it in module.step : step => it.subscription } == { for row in local.pipeline.steps : row.name => "${row.takes}-push" }
     error_message = "Each topic needs one push subscription; ingest's is there for replays, too."
   }
   assert {
     condition = alltrue([
-      for it in local.steps : it.step_seconds < it.timeout && it.timeout < it.ack_deadline && it.ack_deadline <= 600
+      for it in local.steps : it.seconds.step < it.seconds.function && it.seconds.function < it.seconds.ack && it.seconds.ack <= 600
     ])
     error_message = "Deadlines must nest: step < function < ack <= 600 s."
   }
   assert {
-    condition     = local.steps.ingest.step_seconds < 30 && local.steps.ingest.timeout <= 30
+    condition     = local.steps.ingest.seconds.step < 30 && local.steps.ingest.seconds.function <= 30
     error_message = "Chat waits 30 s."
   }
   assert {
@@ -61,7 +55,7 @@ run "over_http" {
     error_message = "Every function needs these variables."
   }
   assert {
-    condition     = { for step, it in local.environments : step => it.PUBLISHES_TO if can(it.PUBLISHES_TO) } == { ingest = "questions", reformulate = "queries", retrieve = "findings" }
+    condition     = [for row in local.pipeline.steps : try(local.environments[row.name].PUBLISHES_TO, "")] == concat(slice(local.way, 1, length(local.way)), ["", ""])
     error_message = "Each step must publish to what the next one takes."
   }
   assert {

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,29 @@ def documented() -> tuple[set[Grant], set[Grant]]:
 
 def _rows(text: str) -> set[Grant]:
     rows = re.findall(r"^\| ([^|]+) \| `([^`]+)` \| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE)
-    return {(who.replace("`", ""), role, on.replace("`", "")) for who, role, on in rows}
+    return {
+        grant for who, role, on in rows for grant in _each(who.replace("`", ""), role, on.replace("`", ""))
+    }
+
+
+def _each(who: str, role: str, on: str) -> Iterator[Grant]:
+    """The grants of one row: one, or one for each function that it is for. Raises KeyError."""
+    owner, _, which = who.partition(", for ")
+    if not which:
+        yield who, role, on
+        return
+    table = pipeline()
+    meant = {
+        "every function": table.functions,
+        "every function but the first": table.functions[1:],
+        "every step": table.steps,
+        "every step but the last": table.steps[:-1],
+        "who asks Gemini": [row for row in table.functions if "gemini" in row.calls],
+        "who asks RAG Engine": [row for row in table.functions if "rag" in row.calls],
+    }
+    for row in meant[which]:
+        named = on.replace("STEP", row.name).replace("TOPIC", row.takes).replace("NEXT", row.gives or "")
+        yield owner.replace("STEP", row.name), role, named
 
 
 def _keys(expression: str) -> list[str]:
