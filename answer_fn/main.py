@@ -8,8 +8,8 @@ from answer_fn.answer import answer
 from answer_fn.services import open_services
 from answer_fn.settings import Settings
 from shared.language.catalogue import check_catalogues
+from shared.messages.step import serve
 from shared.runtime.settings import read
-from shared.runtime.step import serve
 
 SETTINGS = read(Settings)
 check_catalogues()

@@ -8,6 +8,7 @@ against a second delivery or another writer: what is under way ends with its pro
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import functions_framework
@@ -35,7 +36,6 @@ from shared.messages.envelope import Envelope, Question, Turn
 from shared.runtime import clients
 from shared.runtime.deadline import Deadline
 from shared.runtime.gemini import generate
-from shared.runtime.once import Once
 
 COLLECTION = "monolith_threads"
 SECONDS = 25.0
@@ -74,7 +74,7 @@ def open_services() -> Services:
     )
 
 
-SERVICES = Once(open_services)
+SERVICES = cache(open_services)
 
 
 @functions_framework.http

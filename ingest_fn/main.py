@@ -3,10 +3,11 @@
 import functions_framework
 from flask import Request
 
-from ingest_fn.door import Answer, Door, open_services
+from ingest_fn.door import Door, open_services
 from ingest_fn.settings import Settings
 from shared.language.catalogue import check_catalogues
 from shared.runtime import logs
+from shared.runtime.receiver import HttpReply
 from shared.runtime.settings import read
 
 SETTINGS = read(Settings)
@@ -16,6 +17,6 @@ DOOR = Door(lambda: open_services(SETTINGS), SETTINGS.step_seconds, SETTINGS.dea
 
 
 @functions_framework.http
-def main(request: Request) -> Answer:
+def main(request: Request) -> HttpReply:
     """Take one event of Google Chat."""
     return DOOR.receive(dict(request.headers), request.get_data())

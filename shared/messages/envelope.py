@@ -30,6 +30,11 @@ ResourceName = Annotated[
 ]
 
 
+def document_id(resource_name: str) -> str:
+    """`spaces/A/threads/B` → `spaces_A_threads_B`: a document id may not contain a slash."""
+    return resource_name.replace("/", "_")
+
+
 class _Part(BaseModel):
     # hide_input: an error must not carry what a person wrote into a log.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -301,7 +301,7 @@ def test_trouble_that_passes_brings_the_letter_again(
 ) -> None:
     letter = parked(envelope(question=asked))
     faults.switch_on(fault)
-    hasty = Teller(teller.services, seconds=2)
+    hasty = Teller(lambda: teller.services, seconds=2)
     assert hasty.receive(*letter) == ("", 503)
     faults.switch_off()
 

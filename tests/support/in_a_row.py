@@ -16,7 +16,7 @@ from reformulate_fn.reformulate import reformulate, show_query
 from reformulate_fn.settings import Settings as ReformulateSettings
 from retrieve_fn.retrieve import retrieve, show_writing
 from retrieve_fn.settings import Settings as RetrieveSettings
-from shared.runtime.step import Step
+from shared.messages.step import Step
 from tests.conftest import Inbox, SmallCloud
 from tests.support.factories import SPACE
 from tests.support.ingest_side import Ingest

@@ -21,10 +21,11 @@ from local.runner.cloud import Cloud
 from local.runner.connect import connect_topics
 from local.runner.environment import of_function
 from local.stand_ins.faults import Faults
+from shared.chat.letters import letter_from_pull
 from shared.memory.cases import COLLECTION, Cases
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
-from shared.messages.dead_letter import DeadLetter, reference
+from shared.messages.dead_letter import reference
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
@@ -50,7 +51,7 @@ def dead_letter(firestore: Any, error: str, **fields: Any) -> Question:
     headers, data = push(envelope(question=dead, search_query=dead.text), "reformulate")
     attributes = {name.lower(): value for name, value in headers.items()}
     parked = {"dead-letter-step": "retrieve", "dead-letter-reason": "rag_refused"}
-    letter = DeadLetter.from_pull({**attributes, **parked}, data, "1")
+    letter = letter_from_pull({**attributes, **parked}, data, "1")
     failure = Failures(firestore).find(dead.id, "retrieve", Deadline(5))
     Cases(firestore).store(letter, failure, Deadline(5))
     return dead

@@ -3,9 +3,9 @@
 import pytest
 
 from ingest_fn.commands import help_text
+from shared.chat.letters import letter_from_push
 from shared.language.catalogue import languages, text
 from shared.language.detect import of_person
-from shared.messages.dead_letter import DeadLetter
 from shared.messages.envelope import Envelope
 from tests.conftest import SmallCloud
 from tests.support.factories import envelope, question
@@ -60,7 +60,7 @@ def test_an_apology_for_an_event_is_in_a_language_that_is_spoken() -> None:
     parked = {"Dead-Letter-Step": "ingest"}
 
     languages_of_it = [
-        DeadLetter.from_push(parked, event, spoken).question for spoken in (("ja",), ("en",), ("en", "ja"))
+        letter_from_push(parked, event, spoken).question for spoken in (("ja",), ("en",), ("en", "ja"))
     ]
 
     assert [found.language for found in languages_of_it if found] == ["ja", "en", "ja"]
