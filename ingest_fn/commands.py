@@ -29,8 +29,8 @@ class Services(Protocol):
     def settings(self) -> Settings: ...
 
 
-def obey(event: Commanded, services: Services, deadline: Deadline, *, button: str | None) -> None:
-    """Do what a command says. `button` is what a click calls, if one would arrive.
+def obey(event: Commanded, services: Services, deadline: Deadline, *, click_target: str | None) -> None:
+    """Do what a command says. `click_target` is what a click calls, if one would arrive.
 
     Raises Transient or Permanent.
     """
@@ -45,7 +45,7 @@ def obey(event: Commanded, services: Services, deadline: Deadline, *, button: st
         services.forgetting.conversation(place, place.conversation, deadline)
         notice(place, "forgotten", services, deadline)
     else:
-        say(place, confirmation(place, place.conversation, button), services, deadline)
+        say(place, confirmation(place, place.conversation, click_target), services, deadline)
 
 
 def help_of(place: Place, settings: Settings, key: str = "text") -> Content:

@@ -122,7 +122,7 @@ def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields
         "last_at": now,
         "state": OPEN,
         "answered_at": None,
-        "again": letter.again,
+        "again": letter.answer_number,
         "replays": letter.replay,
         "returned": 0,
         "expired_at": expiry(now, retention.DEAD_LETTERS),
@@ -146,13 +146,13 @@ def with_letter(current: Fields, letter: DeadLetter, case: Fields) -> Fields | N
         "message_ids": [*known, letter.message_id][-MOST_MESSAGE_IDS:],
     }
     before = (count(current, "again"), count(current, "replays"))
-    if not damaged and (current["state"] == DISCARDED or (letter.again, letter.replay) < before):
+    if not damaged and (current["state"] == DISCARDED or (letter.answer_number, letter.replay) < before):
         return counted
     return {
         **damaged,
         **{name: case[name] for name in _OF_THE_LETTER},
         **_known_reason(current, case),
-        **({"answered_at": None} if letter.again > count(current, "again") else {}),
+        **({"answered_at": None} if letter.answer_number > count(current, "again") else {}),
         **_returned(current, letter),
         **counted,
     }

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from shared.memory import retention
 from shared.memory.firestore import Fields, change, expiry
 from shared.messages.dead_letter import reference
-from shared.messages.ending import again_of
+from shared.messages.ending import Ending
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 
@@ -34,7 +34,7 @@ class Feedback:
     def keep(
         self,
         question: Question,
-        final: Fields,
+        ending: Ending,
         person: str,
         at: datetime,
         verdict: Verdict,
@@ -45,7 +45,7 @@ class Feedback:
 
         Returns whether it is theirs now. Raises Transient or Permanent.
         """
-        fields = _fields(question, final, at, verdict, reason if verdict == "down" else None)
+        fields = _fields(question, ending, at, verdict, reason if verdict == "down" else None)
         latest = True
 
         def edit(current: Fields | None) -> Fields | None:
@@ -63,7 +63,7 @@ class Feedback:
 
 
 def _fields(
-    question: Question, final: Fields, at: datetime, verdict: Verdict, reason: Reason | None
+    question: Question, ending: Ending, at: datetime, verdict: Verdict, reason: Reason | None
 ) -> Fields:
     return {
         "question_id": question.id,
@@ -71,13 +71,13 @@ def _fields(
         "conversation": question.conversation,
         "space": question.space,
         "thread": question.thread,
-        "again": again_of(final),
+        "again": ending.answer_number,
         "verdict": verdict,
         "reason": reason,
         "question": question.text,
-        "search_query": final["search_query"],
-        "sources": [source["id"] for source in final["sources"]],
-        "model": final.get("model"),
+        "search_query": ending.search_query,
+        "sources": [source.id for source in ending.sources],
+        "model": ending.model,
         "language": question.language,
         "asked_at": question.asked_at,
         "at": at,
