@@ -9,6 +9,7 @@ the item: all of it reads the same, whether or not Chat knows better.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -84,7 +85,7 @@ def parse(markdown: str) -> Document:
     """Parse a text as CommonMark with tables."""
     if markdown.count("[") > MOST_BRACKETS:
         markdown = sanitise.only_citations(markdown)
-    return Document(_tree(iter(_parser.parse(markdown))))
+    return Document(_tree(iter(_parser().parse(markdown))))
 
 
 def plain(text: str, prefix: str = "") -> Block:
@@ -213,11 +214,18 @@ def _tree(tokens: Iterator[Token]) -> tuple[_Node, ...]:
     return tuple(nodes)
 
 
-def _as_written(url: str) -> str:
-    return url
+class _Parser(MarkdownIt):
+    """Whether a link may stand is decided by the addresses in the sources, as they are written there."""
+
+    def validateLink(self, url: str) -> bool:
+        return True
+
+    def normalizeLink(self, url: str) -> str:
+        return url
 
 
-_parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-# Whether a link may stand is decided by the addresses in the sources, as they are written there.
-_parser.validateLink = lambda url: True  # type: ignore[method-assign]
-_parser.normalizeLink = _as_written  # type: ignore[method-assign]
+@cache
+def _parser() -> _Parser:
+    parser = _Parser("commonmark", {"html": False})
+    parser.enable(["table", "strikethrough"])
+    return parser

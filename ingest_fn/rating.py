@@ -34,7 +34,8 @@ def rate(event: Clicked, _incoming: Incoming, services: Services, deadline: Dead
         notice(event.place, "old_button", services, deadline)
         return
     reason = next((each for each in REASONS if each == event.parameters.get("reason")), None)
-    if not services.feedback.keep(found.question, found.ending, event.place, verdict, reason, deadline):
+    person, at = event.place.person, event.place.at
+    if not services.feedback.keep(found.question, found.ending, person, at, verdict, reason, deadline):
         logs.info("Rated differently since")
         return
     logs.info("Rated", question=found.question.id, verdict=verdict, reason=reason)

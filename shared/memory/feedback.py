@@ -10,7 +10,6 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
-from shared.chat.places import Place
 from shared.memory import retention
 from shared.memory.firestore import Fields, change, expiry
 from shared.messages.dead_letter import reference
@@ -36,25 +35,26 @@ class Feedback:
         self,
         question: Question,
         ending: Ending,
-        place: Place,
+        person: str,
+        at: datetime,
         verdict: Verdict,
         reason: Reason | None,
         deadline: Deadline,
     ) -> bool:
-        """Keep a rating that was given at `place.at`, unless the person has given a later one.
+        """Keep a rating that `person` gave `at` a time, unless they have given a later one.
 
         Returns whether it is theirs now. Raises Transient or Permanent.
         """
-        fields = _fields(question, ending, place, verdict, reason if verdict == "down" else None)
+        fields = _fields(question, ending, at, verdict, reason if verdict == "down" else None)
         latest = True
 
         def edit(current: Fields | None) -> Fields | None:
             nonlocal latest
             before = (current or {}).get("at")
-            latest = not isinstance(before, datetime) or before <= place.at
+            latest = not isinstance(before, datetime) or before <= at
             return fields if latest else None
 
-        change(self._client, self._reference(question, place.person), edit, deadline)
+        change(self._client, self._reference(question, person), edit, deadline)
         return latest
 
     def _reference(self, question: Question, person: str) -> Any:
@@ -63,7 +63,7 @@ class Feedback:
 
 
 def _fields(
-    question: Question, ending: Ending, place: Place, verdict: Verdict, reason: Reason | None
+    question: Question, ending: Ending, at: datetime, verdict: Verdict, reason: Reason | None
 ) -> Fields:
     return {
         "question_id": question.id,
@@ -80,6 +80,6 @@ def _fields(
         "model": ending.model,
         "language": question.language,
         "asked_at": question.asked_at,
-        "at": place.at,
+        "at": at,
         "expired_at": expiry(datetime.now(UTC), retention.FEEDBACK),
     }
