@@ -13,7 +13,7 @@ from google.cloud.pubsub_v1 import SubscriberClient
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 
 from local.places import HOST, PROJECT, Places
-from local.runner.pipeline import BACKUP
+from shared.pipeline import pipeline
 
 Json = dict[str, Any]
 #: Dead letters pulled at once: gRPC takes 4 MiB, a message with its findings is some 10 KiB.
@@ -75,7 +75,7 @@ def _by_question(firestore: Client, collection: str) -> dict[str, Json]:
 
 
 def _letters(places: Places) -> list[Any]:
-    path = f"projects/{PROJECT}/subscriptions/{BACKUP}"
+    path = f"projects/{PROJECT}/subscriptions/{pipeline().dead_letters_backup}"
     letters: list[Any] = []
     with grpc.insecure_channel(f"{HOST}:{places.pubsub}") as channel:
         subscriber = SubscriberClient(transport=SubscriberGrpcTransport(channel=channel))

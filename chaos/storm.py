@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from local.runner.cloud import Cloud
 from local.runner.functions import Functions
-from local.runner.pipeline import FUNCTIONS
 from local.stand_ins.faults import SERVICES, Faults
+from shared.pipeline import pipeline
 
 KILL, RESTART = "killed", "pubsub-restarted"
 #: Seconds from the beginning of one fault to that of the next, at least and at most.
@@ -43,9 +43,8 @@ _RANGES: dict[str, tuple[tuple[float, float], tuple[float, float], tuple[float, 
 }
 _OWN = ("pubsub-duplicate", "pubsub-late", "chat-duplicate", "gemini-blocked", "gemini-cut-off",
         "gemini-invalid", "gemini-empty")  # fmt: skip
-#: A function that dies again whenever it has started, long enough to use up all delivery attempts of what it
-#: should take (1 + 2 + 4 + 8 s of backoff). Not ingest: Chat would give up, and nothing would be at stake.
-CRASH_LOOPS = tuple(step.name for step in FUNCTIONS if step.name != "ingest")
+#: How long a function dies again whenever it has started: long enough to use up all delivery attempts of what
+#: it should take (1 + 2 + 4 + 8 s of backoff).
 CRASH_LOOP_SECONDS = (17.0, 20.0)
 CRASH_EVERY = 3.0
 
@@ -58,21 +57,23 @@ BESIDE_EMULATORS = tuple(service for service in SERVICES if service not in ("pub
 def schedule(seed: int, services: Collection[str] = SERVICES) -> Iterator[Blow]:
     """Faults without end, in rounds that each hold every kind, in a drawn order; only of these services
     and of the functions."""
-    struck = (*services, *(step.name for step in FUNCTIONS))
+    struck = (*services, *(step.name for step in pipeline().functions))
     return (blow for blow in _rounds(seed) if blow.name.partition("-")[0] in struck)
 
 
 def _rounds(seed: int) -> Iterator[Blow]:
     rng = random.Random(seed)
+    # Not the first one: Chat would give up, and nothing would be at stake.
+    crash_loops = tuple(step.name for step in pipeline().functions[1:])
     while True:
         kinds = [
             *(f"{service}-{kind}" for service in SERVICES for kind in ("down", "throttled", "slow", "hang")),
             *_OWN,
-            *(f"{step.name}-{KILL}" for step in FUNCTIONS),
+            *(f"{step.name}-{KILL}" for step in pipeline().functions),
             *(RESTART, RESTART),
         ]
         blows = [_blow(kind, rng) for kind in kinds]
-        crashing, lasts = rng.choice(CRASH_LOOPS), rng.uniform(*CRASH_LOOP_SECONDS)
+        crashing, lasts = rng.choice(crash_loops), rng.uniform(*CRASH_LOOP_SECONDS)
         blows.append(Blow(f"{crashing}-{KILL}", rng.uniform(*GAP), lasts, seconds=CRASH_EVERY))
         rng.shuffle(blows)
         yield from blows

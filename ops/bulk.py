@@ -15,7 +15,7 @@ from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
 from ops.world import World
 from shared.memory.cases import MOST_BYTES, count
 from shared.memory.firestore import Fields
-from shared.messages.dead_letter import TAKER
+from shared.pipeline import pipeline
 from shared.runtime.errors import StepError
 
 #: Time between two looks at the replayed questions.
@@ -98,8 +98,9 @@ class Ends:
 
 def canary(oldest_first: list[Case], limit: int, world: World, *, stale: bool) -> list[Case]:
     """The first `limit` cases that can be sent. A case that is skipped anyway would test nothing."""
+    takers = pipeline().takers
     young = (case for case in oldest_first if stale or case.age <= world.settings.stale_after)
-    return list(islice((case for case in young if case.bytes <= MOST_BYTES and case.sender in TAKER), limit))
+    return list(islice((case for case in young if case.bytes <= MOST_BYTES and case.sender in takers), limit))
 
 
 @dataclass

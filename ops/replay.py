@@ -107,9 +107,9 @@ def answered(case: Case, world: World) -> bool:
     If the asker has asked again, an earlier answer does not count.
     """
     settled = world.records.settled(case.question_id, Deadline(WAIT))
-    if settled is None or settled.again < case.again:
+    if settled is None or settled.answer_number < case.again:
         return False
-    return settled.posted and settled.final["kind"] != APOLOGY
+    return settled.posted and settled.ending.kind != APOLOGY
 
 
 def _guarded(case: Case, order: Order, world: World) -> tuple[Outcome | None, str]:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ops.case import Case
+from shared.pipeline import pipeline
 from shared.runtime.cloudevent import PASSED_ON, WAY
 
 
@@ -29,11 +30,11 @@ def way_of(case: Case, failures: list[dict[str, Any]]) -> list[Stop]:
     for record in failures:
         stops += _failed(record)
     if case.first_at:
-        stops.append(Stop(case.first_at, "tell", "kept it as a dead letter"))
+        stops.append(Stop(case.first_at, pipeline().teller.name, "kept it as a dead letter"))
     if case.replayed_at:
         stops.append(Stop(case.replayed_at, "ops", f"replayed it ({case.replay_name})"))
     if case.answered_at:
-        stops.append(Stop(case.answered_at, "answer", "answered"))
+        stops.append(Stop(case.answered_at, pipeline().last.name, "answered"))
     return sorted(stops, key=lambda stop: stop.at)
 
 

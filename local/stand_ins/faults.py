@@ -13,10 +13,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
+from shared.pipeline import pipeline
+
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
-#: The functions. `<name>-killed` kills the function's processes every few seconds, in the middle of their
-#: work.
-FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 #: The kinds of every service: refuse at once, answer late, answer 429, never answer.
 COMMON_KINDS = ("down", "slow", "throttled", "hang")
 #: The kinds of single services.
@@ -25,12 +24,15 @@ OWN_KINDS = {
     "chat": ("duplicate",),
     "gemini": ("blocked", "cut-off", "invalid", "empty"),
 }
-NAMES = (
-    *(f"{service}-{kind}" for service in SERVICES for kind in (*COMMON_KINDS, *OWN_KINDS.get(service, ()))),
-    *(f"{function}-killed" for function in FUNCTIONS),
-)
 #: How many seconds a hanging call is held: longer than the deadline of any step.
 HANG_SECONDS = 3600.0
+
+
+def fault_names() -> tuple[str, ...]:
+    """Every fault. `<function>-killed` ends a function's processes every few seconds, whatever they do."""
+    kinds = {service: (*COMMON_KINDS, *OWN_KINDS.get(service, ())) for service in SERVICES}
+    of_services = (f"{service}-{kind}" for service in SERVICES for kind in kinds[service])
+    return (*of_services, *(f"{function.name}-killed" for function in pipeline().functions))
 
 
 class Refused(Exception):
@@ -75,8 +77,8 @@ class Faults:
 
     def switch_on(self, name: str, *, share: float = 1.0, seconds: float = 2.0) -> None:
         """Switch a fault on. Raises ValueError, with the known names, for an unknown one."""
-        if name not in NAMES:
-            raise ValueError(f"Unknown fault {name!r}. Known faults: {', '.join(NAMES)}")
+        if name not in fault_names():
+            raise ValueError(f"Unknown fault {name!r}. Known faults: {', '.join(fault_names())}")
         self._on[name] = Fault(name, share, seconds)
 
     def switch_off(self, *names: str) -> None:

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from dataclasses import replace
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -19,16 +18,17 @@ from ops.replay import Order, Outcome, Result, outlooks
 from ops.selection import Selection, selecting
 from ops.world import World
 from shared.memory.cases import OPEN, REPLAYED
+from shared.pipeline import pipeline
 
 SENDABLE = {OPEN, REPLAYED}
 
 
-class Restart(StrEnum):
-    """The steps that a question can begin again at."""
-
-    REFORMULATE = "reformulate"
-    RETRIEVE = "retrieve"
-    ANSWER = "answer"
+def _step(name: str) -> str:
+    """A step that a question can begin again at: all but the first one, which takes what Chat sends."""
+    names = [step.name for step in pipeline().steps[1:]]
+    if name not in names:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(names)}")
+    return name
 
 
 @selecting
@@ -41,7 +41,10 @@ def dead_replay(
     ] = None,
     rate: Annotated[float, typer.Option(min=0.01, max=1000, help="Maximum messages per second.")] = 10.0,
     restart: Annotated[
-        Restart | None, typer.Option("--from", help="Restart at this step, for example after an import.")
+        str | None,
+        typer.Option(
+            "--from", parser=_step, metavar="STEP", help="Restart at this step, for example after an import."
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")
