@@ -315,7 +315,11 @@ def test_a_file_that_fails_is_named_and_the_others_are_imported(operator: Operat
     [
         (("{corpus}", "{folder}"), Exit.INVALID, "Add --bucket gs://BUCKET/PREFIX"),
         (("{corpus}", "{bucket}", "--bucket", "{bucket}"), Exit.INVALID, "SOURCE is a bucket already"),
-        (("{corpus}", "{folder}", "--bucket", "articles"), Exit.INVALID, "articles does not have the form gs://bucket/prefix"),
+        (
+            ("{corpus}", "{folder}", "--bucket", "articles"),
+            Exit.INVALID,
+            "articles does not have the form gs://bucket/prefix",
+        ),
         (
             ("{corpus}", "/no/such/folder", "--bucket", "{bucket}"),
             Exit.NOT_FOUND,
