@@ -2,14 +2,16 @@
 
 import asyncio
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import httpx
 
-from chaos.script import Conversation
-from chaos.watch import Json, Watch, place_of
+from chaos.asked import Asked, Done
+from chaos.deeds import Deeds
+from chaos.script import PEOPLE, Conversation
+from chaos.verdict import Verdict
+from chaos.watch import Watch, place_of
+from chaos.world import Json
 
 #: Conversations under way at once.
 AT_ONCE = 64
@@ -18,21 +20,10 @@ RATE = 25.0
 LEAST_SECONDS = 30.0
 #: Seconds a person waits for an answer before writing on.
 PATIENCE = 30.0
+#: What share of the questions of one person is taken, if they come as fast as all others'.
+PATIENCE_WITH_ONE = 0.95
 #: Seconds between two messages of a hasty person.
 HASTE = 0.5
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question as it is in Chat: `name` and `created` of the person's message, and when it was written
-    in seconds of `time.monotonic()`."""
-
-    name: str
-    text: str
-    place: str
-    created: str
-    conversation: Conversation
-    at: float
 
 
 class Load:
@@ -42,11 +33,11 @@ class Load:
         self._url = url
         self._watch = watch
         conversations = list(conversations)
-        total = sum(len(conversation.questions) for conversation in conversations)
-        self._pause = max(1 / RATE, LEAST_SECONDS / total)
+        self._pause = 1 / rate_of(conversations)
         self._waiting = iter(conversations)
         self._next_at = 0.0
         self.asked: list[Asked] = []
+        self.done = Done()
 
     async def run(self, until: float, on_asked: Callable[[], None]) -> None:
         """Ask until all is asked, or until the monotonic time `until`; `on_asked` is called for each."""
@@ -60,7 +51,8 @@ class Load:
     async def _person(self, client: httpx.AsyncClient, until: float, on_asked: Callable[[], None]) -> None:
         for conversation in self._waiting:
             thread = None
-            for text in conversation.questions:
+            deeds = conversation.deeds or ("",) * len(conversation.questions)
+            for text, deed in zip(conversation.questions, deeds, strict=True):
                 if time.monotonic() >= until:
                     return
                 await self._turn()
@@ -68,6 +60,8 @@ class Load:
                 thread = None if conversation.direct else asked.place
                 on_asked()
                 await self._wait(asked)
+                if deed:
+                    await Deeds(client, self._watch, self.done).do(deed, asked)
 
     async def _turn(self) -> None:
         """Wait until the rate allows another question."""
@@ -105,13 +99,19 @@ class Load:
             await self._watch.ended(asked.place, len(self._watch.ends(asked.place)) + 1, PATIENCE)
 
 
-def latencies(asked: Iterable[Asked], watch: Watch) -> list[float]:
-    """Seconds from each question to its first final message; the n-th of a place ends its n-th question."""
-    in_place: dict[str, list[float]] = defaultdict(list)
-    for each in asked:
-        in_place[each.place].append(each.at)
-    return [
-        end - at
-        for place, times in in_place.items()
-        for at, end in zip(times, watch.ends(place), strict=False)
-    ]
+def rate_of(conversations: Iterable[Conversation]) -> float:
+    """How many of these questions are asked in a second."""
+    total = sum(len(conversation.questions) for conversation in conversations)
+    return min(RATE, total / LEAST_SECONDS)
+
+
+def patience_with_one(conversations: Iterable[Conversation]) -> int:
+    """How many questions a minute are to be taken of one person, so that some are one too many."""
+    return max(5, round(rate_of(conversations) * 60 / len(PEOPLE) * PATIENCE_WITH_ONE))
+
+
+def latencies(asked: Iterable[Asked], verdict: Verdict, watch: Watch) -> list[float]:
+    """Seconds from each question until its message first looked like an end."""
+    ended = ((each.at, verdict.messages.get(each.name)) for each in asked if each.name in verdict.ended)
+    times = ((at, watch.first_end(message)) for at, message in ended if message)
+    return [end - at for at, end in times if end is not None]

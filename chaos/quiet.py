@@ -8,9 +8,9 @@ from typing import Any
 
 from google.cloud.firestore import Client
 
-from chaos.load import Asked
-from chaos.verdict import End, end_of
-from chaos.watch import Json, Watch, is_final
+from chaos.asked import Asked
+from chaos.watch import Watch
+from chaos.world import REFERENCE, Json
 from local.places import PROJECT
 from local.runner.cloud import Cloud
 
@@ -91,4 +91,4 @@ class Onlooker:
         return any(len(self._watch.ends(place)) < count for place, count in taken.items())
 
     def _sorry(self) -> bool:
-        return any(end_of(message) is End.APOLOGY for message in filter(is_final, self._watch.of_the_bot()))
+        return any(REFERENCE.search(str(message.get("text"))) for message in self._watch.of_the_bot())

@@ -13,6 +13,11 @@ PEOPLE = ("users/1001", "users/1002")
 DIRECT = {"spaces/dmAikoAAAAE": "users/1001", "spaces/dmBenAAAAAE": "users/1002"}
 #: A direct message is one conversation: with more questions its memory would drop the oldest, rightly.
 MOST_IN_DIRECT = 80
+#: What a person does once the answer is there, or at once if they do not wait; and how often.
+RATE, AGAIN, DELETE, FORGET = "rate", "again", "delete", "forget"
+DEEDS = {RATE: 0.08, AGAIN: 0.08, DELETE: 0.03, FORGET: 0.03}
+#: How many questions in a space are longer than the bot takes.
+ENDLESS, CHARACTERS = 0.01, 2500
 #: How many conversations have a person who writes on without waiting for the answer.
 HASTY = 0.15
 
@@ -58,7 +63,8 @@ FOLLOW_UPS: dict[Locale, tuple[str, ...]] = {
 class Conversation:
     """The questions of one person, in order; in a direct message each is a top-level message.
 
-    `hasty`: the person does not wait for the answers.
+    `hasty`: the person does not wait for the answers. `deeds` are what they do after each question, "" for
+    nothing.
     """
 
     space: str
@@ -66,6 +72,7 @@ class Conversation:
     topic: Topic
     questions: tuple[str, ...]
     hasty: bool
+    deeds: tuple[str, ...] = ()
 
     @property
     def direct(self) -> bool:
@@ -105,8 +112,15 @@ def _threads(sizes: list[int], rng: random.Random) -> Iterator[Conversation]:
 
 
 def _conversation(space: str, person: str, topic: Topic, size: int, rng: random.Random) -> Conversation:
-    more = (rng.choice(FOLLOW_UPS[topic.locale]) for _ in range(size - 1))
-    return Conversation(space, person, topic, (topic.first, *more), rng.random() < HASTY)
+    questions = [topic.first, *(rng.choice(FOLLOW_UPS[topic.locale]) for _ in range(size - 1))]
+    hasty = rng.random() < HASTY
+    # What a direct message forgets is the whole of a conversation that is much longer than the others.
+    offered = [deed for deed in DEEDS if deed != FORGET or space not in DIRECT]
+    nothing = 1 - sum(DEEDS[deed] for deed in offered)
+    deeds = rng.choices([*offered, ""], [*(DEEDS[deed] for deed in offered), nothing], k=size)
+    if space not in DIRECT and rng.random() < ENDLESS * size:
+        questions[-1] = f"{questions[-1]} ".ljust(CHARACTERS, "?")
+    return Conversation(space, person, topic, tuple(questions), hasty, tuple(deeds))
 
 
 def _split(total: int, parts: int) -> list[int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from local.runner.cloud import Cloud
 from local.runner.functions import Functions
 from local.runner.pipeline import FUNCTIONS
-from local.stand_ins.faults import SERVICES, Faults
+from local.stand_ins.faults import NAMES, SERVICES, Faults
 
 KILL, RESTART = "killed", "pubsub-restarted"
 #: Seconds from the beginning of one fault to that of the next, at least and at most.
@@ -40,9 +40,14 @@ _RANGES: dict[str, tuple[tuple[float, float], tuple[float, float], tuple[float, 
     "cut-off": ((2, 5), (0.3, 0.8), (0, 0)),
     "invalid": ((2, 5), (0.3, 0.8), (0, 0)),
     "empty": ((2, 5), (0.3, 0.8), (0, 0)),
+    "long": ((2, 6), (0.3, 0.8), (0, 0)),
+    "refused": ((1, 3), (0.1, 0.4), (0, 0)),
+    "refused-cards": ((2, 6), (0.3, 1.0), (0, 0)),
+    "frozen": ((4, 8), (0.3, 0.8), (2, 12)),
+    "skewed": ((6, 15), (1, 1), (-30, 30)),
 }
-_OWN = ("pubsub-duplicate", "pubsub-late", "chat-duplicate", "gemini-blocked", "gemini-cut-off",
-        "gemini-invalid", "gemini-empty")  # fmt: skip
+#: A Chat write that is applied late comes sooner than whatever else may be held back.
+_BY_NAME = {"chat-late": ((2, 5), (0.1, 0.4), (0.3, 4))}
 #: A function that dies again whenever it has started, long enough to use up all delivery attempts of what it
 #: should take (1 + 2 + 4 + 8 s of backoff). Not ingest: Chat would give up, and nothing would be at stake.
 CRASH_LOOPS = tuple(step.name for step in FUNCTIONS if step.name != "ingest")
@@ -66,9 +71,7 @@ def _rounds(seed: int) -> Iterator[Blow]:
     rng = random.Random(seed)
     while True:
         kinds = [
-            *(f"{service}-{kind}" for service in SERVICES for kind in ("down", "throttled", "slow", "hang")),
-            *_OWN,
-            *(f"{step.name}-{KILL}" for step in FUNCTIONS),
+            *NAMES,
             *(RESTART, RESTART),
         ]
         blows = [_blow(kind, rng) for kind in kinds]
@@ -80,7 +83,7 @@ def _rounds(seed: int) -> Iterator[Blow]:
 
 def _blow(name: str, rng: random.Random) -> Blow:
     gap = rng.uniform(*GAP)
-    ranges = _RANGES.get(name.partition("-")[2])
+    ranges = _BY_NAME.get(name) or _RANGES.get(name.partition("-")[2])
     if ranges is None:
         return Blow(name, gap)
     lasts, share, seconds = (round(rng.uniform(*between), 2) for between in ranges)

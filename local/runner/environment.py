@@ -21,13 +21,25 @@ from local.runner.pipeline import DEAD_LETTERS, FUNCTIONS
 ASKS_GEMINI = ("reformulate", "answer")
 #: Writes a second in a space where Chat's quotas are off: still in turn, but hardly ever waiting for it.
 UNBOUND = 1000
+#: Questions a minute that are taken of one person at one laptop, or of a load test that speaks for two.
+MOST_A_MINUTE = 100_000
 #: What of a person's own environment the functions may see.
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
 _making_clients = threading.Lock()
 
 
-def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bool = True) -> dict[str, str]:
-    """The variables of one function; with `gemini_key` it asks the real Gemini. `quotas` are Chat's."""
+def of_function(
+    name: str,
+    places: Places,
+    gemini_key: str | None,
+    *,
+    quotas: bool = True,
+    most_a_minute: int = MOST_A_MINUTE,
+) -> dict[str, str]:
+    """The variables of one function; with `gemini_key` it asks the real Gemini. `quotas` are Chat's.
+
+    `most_a_minute` are the questions of one person that are taken.
+    """
     step = next(step for step in FUNCTIONS if step.name == name)
     common = {
         **{key: os.environ[key] for key in KEPT if key in os.environ},
@@ -44,7 +56,7 @@ def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bo
     pace = {} if quotas else {"CHAT_WRITES_PER_SECOND": str(UNBOUND)}
     given = {"PUBLISHES_TO": step.gives} if step.gives else {}
     gemini = _gemini(places, gemini_key) if name in ASKS_GEMINI else {}
-    return {**common, **pace, **given, **_own(name, places), **gemini}
+    return {**common, **pace, **given, **_own(name, places, most_a_minute), **gemini}
 
 
 def environment_of_operators(places: Places) -> str:
@@ -98,7 +110,7 @@ def _emulators_at(places: Places) -> dict[str, str]:
     }
 
 
-def _own(name: str, places: Places) -> dict[str, str]:
+def _own(name: str, places: Places, most_a_minute: int) -> dict[str, str]:
     if name == "ingest":
         # Whatever the Chat here is switched to; production trusts the one kind of token that it is sent.
         return {
@@ -107,8 +119,7 @@ def _own(name: str, places: Places) -> dict[str, str]:
             "PUSH_EMAIL": PUSH_IDENTITY,
             "CHAT_CERTS_URL": f"{places.url}/certs",
             "CHAT_OWN_CERTS_URL": f"{places.url}/certs/chat",
-            # One person at one laptop, or a load test that speaks for two.
-            "QUESTIONS_PER_MINUTE": "100000",
+            "QUESTIONS_PER_MINUTE": str(most_a_minute),
         }
     if name == "retrieve":
         return {

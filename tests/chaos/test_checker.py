@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from chaos.checker import check, check_replayed
-from chaos.load import Asked
+from chaos.asked import Asked
 from chaos.outside import UNREADABLE, Outside
 from chaos.verdict import End, Kind, end_of
 from tests.support.chaos_asked import (

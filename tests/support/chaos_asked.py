@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chaos.load import Asked
+from chaos.asked import Asked
 from chaos.script import DIRECT, SPACES, TOPICS, Conversation, Topic
 
 SPACE, ELSEWHERE, DM = SPACES[0], SPACES[1], next(iter(DIRECT))

@@ -95,9 +95,10 @@ class Chat:
     async def stop(self) -> None:
         """Give up the events under way, let the pages go and close the state."""
         self._changes.end()
-        for task in self.people.under_way:
+        under_way = (*self.people.under_way, *self._rest.late)
+        for task in under_way:
             task.cancel()
-        await asyncio.gather(*self.people.under_way, return_exceptions=True)
+        await asyncio.gather(*under_way, return_exceptions=True)
         await self._sender.close()
         self._store.close()
 
@@ -107,8 +108,8 @@ class Chat:
 
     @property
     def sending(self) -> int:
-        """How many events are under way."""
-        return len(self.people.under_way)
+        """How many events are under way, and writes that are applied late."""
+        return len(self.people.under_way) + len(self._rest.late)
 
     def _delete_as_person(self, name: str) -> None:
         space, separator, message_id = name.partition("/messages/")
