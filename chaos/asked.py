@@ -32,8 +32,8 @@ class Forgot:
 class Done:
     """What people did besides asking, by place or by question.
 
-    `deleted` and `clicked` count the bot's messages that were deleted in a place, and clicks that it may have answered
-    with a sentence; `anew` is when each question was last to be answered anew (`time.monotonic()`).
+    `deleted` and `clicked` count the bot's messages that were deleted in a place, and clicks that it may have
+    answered with a sentence; `anew` is when each question was last to be answered anew (`time.monotonic()`).
     """
 
     forgot: list[Forgot] = field(default_factory=list)

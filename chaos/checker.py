@@ -18,6 +18,7 @@ from chaos.watch import place_of
 from chaos.world import (
     CASES,
     RECORDS,
+    TURNS,
     Ending,
     Json,
     by_question,
@@ -44,7 +45,7 @@ def check(asked: Iterable[Asked], outside: Outside, done: Done | None = None) ->
     endings = {
         name: ending for name, found in records.items() for ending in map(ending_of, found.values()) if ending
     }
-    matched = match(theirs, endings, outside)
+    matched = match(theirs, endings, _entered(outside), outside)
     ended, violations = dict.fromkeys(gone, End.FORGOTTEN), list(unforgotten)
     for end in _ends(theirs, endings, matched, outside, done):
         if isinstance(end, Violation):
@@ -52,7 +53,7 @@ def check(asked: Iterable[Asked], outside: Outside, done: Done | None = None) ->
         else:
             ended |= end
     violations += [*_spare(theirs, endings, matched, done), *_pointers(theirs, matched)]
-    violations += documents_of(theirs, endings, records, outside)
+    violations += documents_of(theirs, endings, records, ended, outside)
     violations += [*strangers(asked, outside), *order(theirs, outside)]
     if outside.letters[UNREADABLE]:
         violations.append(Violation(Kind.MANGLED, UNREADABLE, f"{outside.letters[UNREADABLE]} dead letters"))
@@ -85,23 +86,24 @@ def _ends(
     asked: list[Asked], endings: dict[str, Ending], matched: Matched, outside: Outside, done: Done
 ) -> Iterator[Violation | dict[str, End]]:
     """How each question ended, or what is wrong with its messages."""
-    cases = by_question(outside.documents, CASES)
+    cases, entered = by_question(outside.documents, CASES), _entered(outside)
     may_be_deleted = Counter(done.deleted)
     for question in asked:
         name, ending = question.name, endings.get(question.name)
         shown, instead = matched.shown.get(name, []), matched.instead.get(name)
         untold = outside.refused and any(not case.get("told") for case in cases.get(name, {}).values())
-        if ending and shown:
+        if ending and len(shown) == len(ending.texts):
             yield {name: _ENDS.get(ending.kind, End.FALLBACK)}
-            if len(shown) == len(ending.texts):
-                continue
+            continue
+        if ending and shown and not untold:
+            yield {name: _ENDS.get(ending.kind, End.FALLBACK)}
             trouble = Violation(Kind.NOT_AS_NOTED, name, f"{len(shown)} of {len(ending.texts)} parts stand")
         elif untold:
             yield {name: End.UNTOLD}
             continue
         elif instead is None:
             trouble = Violation(Kind.LOST, name, f"nothing stands in {question.place}")
-        elif ending is None and is_notice(instead) and _outside_the_pipeline(question, outside, cases):
+        elif ending is None and is_notice(instead) and name not in entered:
             yield {name: End.NOTICE}
             continue
         else:
@@ -122,10 +124,11 @@ def _instead(name: str, ending: Ending | None, message: Json) -> Violation:
     return Violation(Kind.NOT_AS_NOTED, name, f"{said} stands, {ending.kind} {ending.again} is noted")
 
 
-def _outside_the_pipeline(question: Asked, outside: Outside, cases: dict[str, dict[str, Json]]) -> bool:
-    """Whether nothing was kept for a question, as for one that gets a sentence and no answer."""
-    entries = [*outside.turns(question.place), *outside.turns(question.place, "pending")]
-    return question.name not in cases and question.name not in [each.get("question_id") for each in entries]
+def _entered(outside: Outside) -> set[str]:
+    """The questions that something is kept for: not those that only got a sentence."""
+    held = outside.documents.get(TURNS, {}).values()
+    entries = (entry for each in held for part in ("turns", "pending") for entry in each.get(part, ()))
+    return {str(entry.get("question_id")) for entry in entries} | set(by_question(outside.documents, CASES))
 
 
 def _spare(

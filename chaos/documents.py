@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from chaos.asked import Asked
 from chaos.outside import Outside
-from chaos.verdict import Kind, Violation
+from chaos.verdict import End, Kind, Violation
 from chaos.watch import place_of
 from chaos.world import APOLOGY, CASES, REMEMBERED, TURNS, Ending, Json, by_question, document_of
 
@@ -13,7 +13,11 @@ Found = dict[str, dict[str, Json]]
 
 
 def documents_of(
-    asked: Iterable[Asked], endings: dict[str, Ending], records: Found, outside: Outside
+    asked: Iterable[Asked],
+    endings: dict[str, Ending],
+    records: Found,
+    ended: dict[str, End],
+    outside: Outside,
 ) -> Iterator[Violation]:
     """What is wrong with the turns, the case and the searches of each question."""
     cases = by_question(outside.documents, CASES)
@@ -25,7 +29,8 @@ def documents_of(
         turns = [turn for turn in outside.turns(question.place) if turn.get("question_id") == question.name]
         yield from _turns(question, ending, turns)
         yield from _pending(question, ending, outside)
-        yield from _case(question, ending, cases.get(question.name, {}), outside)
+        if ended.get(question.name) is not End.UNTOLD:  # its case waits for an operator
+            yield from _case(question, ending, cases.get(question.name, {}), outside)
         yield from _crossed(question, ending, turns, said[question.place])
         for found in (records, cases):
             if len(found.get(question.name, {})) > 1:

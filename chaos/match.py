@@ -1,7 +1,7 @@
 """Which message is whose: by where it stands and what it says, never by how the bot derives its ids."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,7 +14,7 @@ from chaos.world import Ending, Json, is_notice, is_pointer, shows
 @dataclass(frozen=True)
 class Matched:
     """`shown` are the messages that say the noted ending of a question, in the order of its parts; `instead`
-    is what stands where nothing noted does. By place: `spare` is nobody's, `pointers` point to late answers."""
+    is what stands where nothing noted does. By place: `spare` is nobody's, `pointers` point to late ones."""
 
     shown: dict[str, list[Json]] = field(default_factory=dict)
     instead: dict[str, Json] = field(default_factory=dict)
@@ -27,8 +27,10 @@ class Matched:
         return self.instead | {name: messages[0] for name, messages in self.shown.items()}
 
 
-def match(asked: Iterable[Asked], endings: dict[str, Ending], outside: Outside) -> Matched:
-    """Give each question its messages."""
+def match(
+    asked: Iterable[Asked], endings: dict[str, Ending], entered: Collection[str], outside: Outside
+) -> Matched:
+    """Give each question its messages; `entered` are the names of those that something is kept for."""
     questions: dict[str, list[Asked]] = defaultdict(list)
     for question in asked:
         questions[question.place].append(question)
@@ -40,7 +42,7 @@ def match(asked: Iterable[Asked], endings: dict[str, Ending], outside: Outside) 
     for place in {*questions, *messages}:
         left = _Left(messages[place])
         _by_text(questions[place], endings, left, matched)
-        _by_order(questions[place], endings, left, matched, outside.not_taken)
+        _by_order(questions[place], entered, left, matched, outside.not_taken)
         matched.spare[place] = left.messages
     return matched
 
@@ -73,7 +75,7 @@ def _by_text(questions: list[Asked], endings: dict[str, Ending], left: _Left, ma
 
 def _by_order(
     questions: list[Asked],
-    endings: dict[str, Ending],
+    entered: Collection[str],
     left: _Left,
     matched: Matched,
     not_taken: frozenset[str],
@@ -81,8 +83,12 @@ def _by_order(
     without = [each for each in reversed(questions) if each.name not in matched.shown]
     # Those that Chat could not hand over may have none, so they choose last.
     for question in sorted(without, key=lambda each: each.name in not_taken):
-        message = None
-        if question.name not in endings:
-            message = left.take(question, is_notice)
+        # A sentence is the end of what never entered the pipeline; elsewhere it is what a click was told.
+        sentence = question.name not in entered
+        message = left.take(question, is_notice if sentence else _is_no_notice)
         if message := message or left.take(question, lambda _: True):
             matched.instead[question.name] = message
+
+
+def _is_no_notice(message: Json) -> bool:
+    return not is_notice(message)

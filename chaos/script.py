@@ -15,7 +15,7 @@ DIRECT = {"spaces/dmAikoAAAAE": "users/1001", "spaces/dmBenAAAAAE": "users/1002"
 MOST_IN_DIRECT = 80
 #: What a person does once the answer is there, or at once if they do not wait; and how often.
 RATE, AGAIN, DELETE, FORGET = "rate", "again", "delete", "forget"
-DEEDS = {RATE: 0.08, AGAIN: 0.08, DELETE: 0.03, FORGET: 0.03}
+DEEDS = {RATE: 0.08, AGAIN: 0.15, DELETE: 0.05, FORGET: 0.04}
 #: How many questions in a space are longer than the bot takes.
 ENDLESS, CHARACTERS = 0.01, 2500
 #: How many conversations have a person who writes on without waiting for the answer.

@@ -1,9 +1,9 @@
 """How things are written down: the only place in chaos that knows the formats of documents and messages.
 
 Firestore: `questions/<message name with _>` holds the ending of a question in `final` (kind, again, text,
-more, plain, search_query), `chat_threads` what is remembered, `dead_letters` the cases, `forgotten` what is to
-be forgotten. Chat: progress has a card of that name or, where cards are refused, its title alone. An ending is known by the
-text that is noted for the question, never by what a message lacks.
+more, plain, search_query), `chat_threads` what is remembered, `dead_letters` the cases, `forgotten` what is
+to be forgotten. Chat: progress has a card of that name or, where cards are refused, its title alone. What an
+ending says is noted for the question; by that it is known, never by what a message lacks.
 """
 
 import re

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -13,17 +14,20 @@ from typing import Any
 import httpx
 import pytest
 
+from chaos.asked import Asked
 from chaos.checker import check
-from chaos.load import Asked, Load
-from chaos.outside import look
+from chaos.load import Load
+from chaos.outside import Outside, look
 from chaos.script import TOPICS, written
 from chaos.storm import RESTART, schedule
 from chaos.verdict import Kind
 from chaos.watch import Watch, place_of
+from chaos.world import TURNS, document_of
 from local.runner.pipeline import FUNCTIONS, STEPS
 from local.stand_ins.faults import NAMES
 from tests import ROOT
 from tests.support.chaos_asked import SPACE, VPN, conversation
+from tests.support.chaos_mutations import MUTATIONS
 from tests.support.stack import Stack, running_stack
 
 REPLIES = f"/v1/{SPACE}/messages?messageReplyOption=REPLY_MESSAGE_OR_FAIL"
@@ -72,7 +76,7 @@ def test_a_topic_s_key_is_in_its_first_question_and_in_no_other_s() -> None:
 
 
 def test_every_round_of_the_storm_kills_each_function_and_troubles_each_service() -> None:
-    names = {blow.name for blow in blows(1, 35)}
+    names = {blow.name for blow in blows(1, len(NAMES) + 3)}
 
     assert {f"{step.name}-killed" for step in FUNCTIONS} | {RESTART} < names
     assert set(NAMES) | {RESTART} == names
@@ -99,13 +103,16 @@ class Asking:
 
     async def kinds(self) -> set[Kind]:
         """What the checker reports now."""
+        return {violation.kind for violation in check(self.asked, await self.outside()).violations}
+
+    async def outside(self) -> Outside:
+        """What is to be seen of this conversation."""
         places = {question.place for question in self.asked}
         messages = [message for message in self.watch.of_the_bot() if place_of(message) in places]
         outside = await asyncio.to_thread(look, self.stack.firestore, self.stack.places, messages, ())
-        ours = {place.replace("/", "_") for place in places}
-        theirs = {name: held for name, held in outside.conversations.items() if name in ours}
-        found = check(self.asked, replace(outside, conversations=theirs)).violations
-        return {violation.kind for violation in found}
+        ours = {document_of(place) for place in places}
+        turns = {name: held for name, held in outside.documents[TURNS].items() if name in ours}
+        return replace(outside, documents={**outside.documents, TURNS: turns})
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +145,19 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 def document(stack: Stack, collection: str, name: str) -> Any:
-    return stack.firestore.collection(collection).document(name.replace("/", "_"))
+    return stack.firestore.collection(collection).document(document_of(name))
+
+
+@pytest.mark.slow
+async def test_every_mutation_of_a_world_that_was_built_by_the_functions_is_named(stack: Stack) -> None:
+    async with asking(stack) as one:
+        healthy = await one.outside()
+        assert check(one.asked, healthy).violations == []
+
+    for name, (mutation, kind) in MUTATIONS.items():
+        harmed = deepcopy(healthy)
+        mutation(harmed, one.asked[0])
+        assert kind in {violation.kind for violation in check(one.asked, harmed).violations}, name
 
 
 @pytest.mark.slow
