@@ -137,17 +137,17 @@ def _spare(
     """Messages that are no question's."""
     homes, lost = (
         {question.place for question in asked},
-        [question for question in asked if question.name in endings and question.name not in matched.shown],
+        [q for q in asked if q.name in endings and q.name not in matched.shown and not done.deleted[q.place]],
     )
     forgotten_in = {forgot.place for forgot in done.forgot}
     for place, messages in matched.spare.items():
         notices = done.clicked[place]
         for message in messages:
+            if place in forgotten_in or is_taken_back(message):
+                continue
             stray = next((q for q in lost if shows(message, endings[q.name].texts[0])), None)
             if stray is not None and stray.place != place:
                 yield Violation(Kind.WRONG_THREAD, stray.name, f"{message['name']} is in {place}")
-            elif place in forgotten_in or is_taken_back(message):
-                continue
             elif is_notice(message) and notices:
                 notices -= 1
             elif place not in homes:

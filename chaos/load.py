@@ -56,10 +56,13 @@ class Load:
                 if time.monotonic() >= until:
                     return
                 await self._turn()
+                place = conversation.space if conversation.direct else thread
+                # Counted before: the answer may be there before Chat has said that it took the question.
+                ended = len(self._watch.ends(place)) if place else 0
                 asked = await self._ask(client, conversation, text, thread)
                 thread = None if conversation.direct else asked.place
                 on_asked()
-                await self._wait(asked)
+                await self._wait(asked, ended + 1)
                 if deed:
                     await Deeds(client, self._watch, self.done).do(deed, asked)
 
@@ -92,11 +95,11 @@ class Load:
         self.asked.append(asked)
         return asked
 
-    async def _wait(self, asked: Asked) -> None:
+    async def _wait(self, asked: Asked, count: int) -> None:
         if asked.conversation.hasty:
             await asyncio.sleep(HASTE)
         else:  # for the next answer there, not for all: one that is lost must not hold up the rest
-            await self._watch.ended(asked.place, len(self._watch.ends(asked.place)) + 1, PATIENCE)
+            await self._watch.ended(asked.place, count, PATIENCE)
 
 
 def rate_of(conversations: Iterable[Conversation]) -> float:

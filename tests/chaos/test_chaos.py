@@ -4,10 +4,12 @@ import ast
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -171,6 +173,21 @@ async def test_a_turn_that_vanishes_is_reported(stack: Stack) -> None:
 
 
 @pytest.mark.slow
+async def test_a_function_is_frozen_once_it_has_answered_and_goes_on_later(stack: Stack) -> None:
+    stack.faults.switch_on("answer-frozen", seconds=3)
+    try:
+        async with asking(stack):
+            assert stack.faults.hits["answer-frozen"] == 1
+    finally:
+        stack.faults.switch_off()
+    began = time.monotonic()
+
+    async with asking(stack) as next_one:
+        assert time.monotonic() - began > 2
+        assert await next_one.kinds() == set()
+
+
+@pytest.mark.slow
 async def test_a_second_message_of_the_bot_is_reported(stack: Stack) -> None:
     async with asking(stack) as one:
         assert await one.kinds() == set()
@@ -200,3 +217,16 @@ async def test_a_case_that_vanishes_is_reported(stack: Stack) -> None:
             assert await one.kinds() == {Kind.CASE_MISSING}
     finally:
         stack.faults.switch_off()
+
+
+@pytest.mark.slow
+async def test_a_function_whose_clock_is_ahead_notes_what_it_does_later(stack: Stack) -> None:
+    stack.faults.switch_on("answer-skewed", seconds=30)
+    await until(lambda: bool(stack.faults.hits.get("answer-skewed")))
+    try:
+        async with asking(stack) as one:
+            held = document(stack, "chat_threads", one.asked[0].place).get().to_dict()
+    finally:
+        stack.faults.switch_off()
+
+    assert 20 < (held["updated_at"] - datetime.now(UTC)).total_seconds() < 31

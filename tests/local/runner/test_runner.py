@@ -100,6 +100,36 @@ async def test_a_service_that_is_down_refuses_and_is_counted() -> None:
     assert "rag-down" in NAMES
 
 
+async def test_a_service_that_refuses_says_so_for_good() -> None:
+    faults = Faults()
+    faults.switch_on("firestore-refused")
+
+    with pytest.raises(Refused) as refused:
+        await faults.gate("firestore", "Commit")
+
+    assert (refused.value.grpc_status, refused.value.http_status) == ("PERMISSION_DENIED", 403)
+
+
+AHEAD = """
+import time
+from datetime import UTC, datetime
+from local.runner.skew import Clock, set_by
+ahead, began, steady, started = Clock(0.0), datetime.now(UTC), time.monotonic(), time.time()
+set_by(ahead)
+for seconds in (0, 30, -30):
+    ahead.value = seconds
+    told = [(datetime.now(UTC) - began).total_seconds(), time.time() - started]
+    print(*(round(each / 10) * 10 for each in told), round(time.monotonic() - steady))
+print(type(datetime.now(UTC)) is datetime, isinstance(began, datetime))
+"""
+
+
+def test_a_clock_that_is_wrong_is_wrong_everywhere_but_in_what_only_counts() -> None:
+    done = subprocess.run([sys.executable, "-c", AHEAD], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split("\n")[:4] == ["0 0 0", "30 30 0", "-30 -30 0", "True True"]
+
+
 def test_without_the_packages_it_says_what_to_run(tmp_path: Path) -> None:
     (tmp_path / "local/runner").mkdir(parents=True)
     for name in ("__init__.py", "__main__.py", "runner/__init__.py", "runner/venv.py"):
