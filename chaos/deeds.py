@@ -1,14 +1,13 @@
 """What people do besides asking: they click, delete what the bot said, and tell it to forget."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import httpx
 
 from chaos import script
 from chaos.asked import Asked, Done, Forgot
-from chaos.watch import Watch, place_of
+from chaos.watch import Watch
 from chaos.world import AGAIN_ACTIONS, FORGET_WORDS, RATE_ACTION, Json, buttons
 
 #: What a thumb says.
@@ -60,11 +59,10 @@ class Deeds:
         if said:
             self.done.forgot.append(Forgot(asked.place, said["name"], said["createTime"]))
 
-    def _below(self, asked: Asked) -> Iterator[Json]:
+    def _below(self, asked: Asked) -> list[Json]:
         """The bot's messages since a question where it was asked, the latest first."""
-        here = (each for each in self.watch.of_the_bot() if place_of(each) == asked.place)
-        since = [message for message in here if message["createTime"] > asked.created]
-        return iter(sorted(since, key=lambda message: str(message["createTime"]), reverse=True))
+        said = self.watch.said_in(asked.place)
+        return [message for message in reversed(said) if message["createTime"] > asked.created]
 
     async def _post(self, path: str, body: Json) -> Json:
         """What the page answers; nothing where Chat refuses, such as when the bot does not answer a click."""

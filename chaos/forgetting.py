@@ -1,5 +1,6 @@
 """Of a conversation that a person told the bot to forget, nothing is left but that it was."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -21,6 +22,8 @@ from chaos.world import (
 #: In every answer, and in no sentence that only says that something is forgotten.
 KEYS = tuple(topic.key.lower() for topics in TOPICS.values() for topic in topics)
 
+_NAME = re.compile(r"spaces/[\w-]+/messages/[\w.-]+")
+
 
 def forgotten(asked: list[Asked], outside: Outside, done: Done) -> tuple[set[str], list[Violation]]:
     """The names of the questions that are to be forgotten, and what is left of them all the same.
@@ -30,7 +33,7 @@ def forgotten(asked: list[Asked], outside: Outside, done: Done) -> tuple[set[str
     tombstones = {str(each.get("name")) for each in outside.documents.get(TOMBSTONES, {}).values()}
     names: set[str] = set()
     violations: list[Violation] = []
-    texts = _texts(outside) if done.forgot else {}
+    named = _named(outside) if done.forgot else {}
     for forgot in done.forgot:
         if forgot.place not in tombstones:
             if forgot.name not in outside.not_taken and forgot.name not in outside.letters:
@@ -38,24 +41,25 @@ def forgotten(asked: list[Asked], outside: Outside, done: Done) -> tuple[set[str
             continue
         questions = [q for q in asked if q.place == forgot.place and q.created < forgot.created]
         names |= {question.name for question in questions}
-        violations += _kept(questions, texts)
+        violations += _kept(questions, named)
         violations += _said(forgot, asked, outside)
     return names, violations
 
 
-def _texts(outside: Outside) -> dict[str, str]:
-    """All that a collection holds, to look for names in."""
+def _named(outside: Outside) -> dict[str, set[str]]:
+    """All messages that a collection names anywhere, by their names or as ids of documents."""
     return {
-        collection: "\n".join(f"{name} {document}" for name, document in documents.items())
+        collection: {name for each in documents.values() for name in _NAME.findall(str(each))}
+        | set(documents)
         for collection, documents in outside.documents.items()
         if collection not in WITHOUT_WORDS
     }
 
 
-def _kept(questions: list[Asked], texts: dict[str, str]) -> Iterator[Violation]:
+def _kept(questions: list[Asked], named: dict[str, set[str]]) -> Iterator[Violation]:
     for question in questions:
-        for collection, text in texts.items():
-            if question.name in text or document_of(question.name) in text:
+        for collection, names in named.items():
+            if not names.isdisjoint({question.name, document_of(question.name)}):
                 yield Violation(Kind.FORGOTTEN_KEPT, question.name, f"in {collection}")
 
 

@@ -39,6 +39,7 @@ class Watch:
     def __init__(self, url: str) -> None:
         self._url = url
         self._ends: dict[str, dict[str, float]] = defaultdict(dict)
+        self._said: dict[str, set[str]] = defaultdict(set)
         self._changed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         #: What each message of the bot's said, one state after the other; also of deleted ones.
         self.history: dict[str, list[Shown]] = defaultdict(list)
@@ -61,6 +62,11 @@ class Watch:
     def of_the_bot(self) -> Iterator[Json]:
         """The bot's messages."""
         return (message for message in self.messages.values() if message["sender"]["type"] == "BOT")
+
+    def said_in(self, place: str) -> list[Json]:
+        """The bot's messages in a place, oldest first."""
+        said = [self.messages[name] for name in self._said[place] if name in self.messages]
+        return sorted(said, key=lambda message: str(message["createTime"]))
 
     def first_end(self, message: Json) -> float | None:
         """When a message first looked like an end, in `time.monotonic()` seconds."""
@@ -93,6 +99,7 @@ class Watch:
             self.not_taken.add(name)
         if message["sender"]["type"] != "BOT":
             return
+        self._said[place_of(message)].add(name)
         said = Shown(time.monotonic(), str(message.get("text", "")), is_progress(message))
         states = self.history[name]
         if not states or (states[-1].text, states[-1].progress) != (said.text, said.progress):
