@@ -1,6 +1,5 @@
 """What can be seen from outside after the fact: Chat's messages, Firestore's documents, the dead letters."""
 
-import json
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -12,7 +11,7 @@ from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import SubscriberClient
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 
-from chaos.world import TURNS, Documents, Json, document_of
+from chaos.world import TURNS, Documents, Json, document_of, question_in
 from local.places import HOST, PROJECT, Places
 from local.runner.pipeline import BACKUP
 
@@ -55,17 +54,9 @@ def look(firestore: Client, places: Places, messages: Iterable[Json], not_taken:
         messages=sorted(messages, key=lambda message: str(message["createTime"])),
         not_taken=frozenset(not_taken),
         documents={found.id: _documents(found) for found in firestore.collections()},
-        letters=Counter(_question_of(letter.data) for letter in letters),
+        letters=Counter(question_in(letter.data) or UNREADABLE for letter in letters),
         exhausted=sum(any(name.startswith("CloudPubSub") for name in each.attributes) for each in letters),
     )
-
-
-def _question_of(data: bytes) -> str:
-    """The id of the question in a message, or UNREADABLE."""
-    try:
-        return str(json.loads(data)["question"]["id"])
-    except (ValueError, TypeError, KeyError):
-        return UNREADABLE
 
 
 def _documents(collection: Any) -> dict[str, Json]:

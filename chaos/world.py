@@ -6,6 +6,7 @@ to be forgotten. Chat: progress has a card of that name or, where cards are refu
 ending says is noted for the question; by that it is known, never by what a message lacks.
 """
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -122,6 +123,15 @@ def by_question(documents: Documents, collection: str) -> dict[str, dict[str, Js
     for name, document in documents.get(collection, {}).items():
         found[str(document.get("question_id", name))][name] = document
     return found
+
+
+def question_in(data: bytes) -> str | None:
+    """Whose a dead letter is: the question's, or the message's that an event of Chat is about."""
+    try:
+        letter = json.loads(data)
+        return str(letter["message"]["name"] if "type" in letter else letter["question"]["id"])
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def buttons(part: Any) -> Iterator[tuple[str, dict[str, str]]]:

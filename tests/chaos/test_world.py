@@ -32,6 +32,12 @@ def test_what_was_searched_for_is_no_source() -> None:
     assert world.shows_sources({"text": "Like this.", "cardsV2": [sources]})
 
 
+def test_a_dead_letter_is_a_question_s_or_that_of_an_event() -> None:
+    assert world.question_in(b'{"question": {"id": "m"}}') == "m"
+    assert world.question_in(b'{"type": "MESSAGE", "message": {"name": "m"}}') == "m"
+    assert [world.question_in(data) for data in (b"", b"[]", b"{}", b'{"type": "MESSAGE"}')] == [None] * 4
+
+
 def test_a_record_of_no_known_shape_holds_no_ending() -> None:
     records: tuple[world.Json | None, ...] = (None, {}, {"final": None}, {"final": {}}, {"final": "answer"})
 
