@@ -4,6 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby, islice
 
 from rich.console import Console
 from rich.table import Table
@@ -11,8 +12,8 @@ from rich.table import Table
 from chaos.asked import Done
 from chaos.verdict import End, Kind, Verdict, Violation
 
-#: So many violations are shown one by one; the table counts all.
-MOST_SHOWN = 25
+#: So many violations of a kind are shown one by one, under fault and after the replay; the table counts all.
+MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,15 @@ def show(figures: Figures, console: Console) -> None:
     """Print the table, the faults and the violations."""
     console.print(_table(figures))
     console.print(_faults(figures.hits))
-    for violation in figures.violations[:MOST_SHOWN]:
-        line = f"{violation.kind}: {violation.question}: {violation.detail}"
-        console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
-    if len(figures.violations) > MOST_SHOWN:
-        console.print(f"… and {len(figures.violations) - MOST_SHOWN} more", style="red")
+    for when, verdict in (("under fault", figures.first), ("after the replay", figures.second)):
+        for kind, found in groupby(sorted(verdict.violations, key=_kind), _kind):
+            for violation in islice(found, MOST_SHOWN):
+                line = f"{kind}, {when}: {violation.question}: {violation.detail}"
+                console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _kind(violation: Violation) -> Kind:
+    return violation.kind
 
 
 def _table(figures: Figures) -> Table:
