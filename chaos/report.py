@@ -45,8 +45,10 @@ def show(figures: Figures, console: Console) -> None:
     """Print the table, the faults and the violations."""
     console.print(_table(figures))
     console.print(_faults(figures.hits))
-    for when, verdict in (("under fault", figures.first), ("after the replay", figures.second)):
-        for kind, found in groupby(sorted(verdict.violations, key=_kind), _kind):
+    before = figures.first.violations
+    since = [violation for violation in figures.second.violations if violation not in before]
+    for when, violations in (("under fault", before), ("after the replay only", since)):
+        for kind, found in groupby(sorted(violations, key=_kind), _kind):
             for violation in islice(found, MOST_SHOWN):
                 line = f"{kind}, {when}: {violation.question}: {violation.detail}"
                 console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
