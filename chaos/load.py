@@ -27,13 +27,20 @@ HASTE = 0.5
 
 
 class Load:
-    """Asks all questions of `conversations`, and keeps what it has asked."""
+    """Asks all questions of `conversations` within `seconds` or more, and keeps what it has asked."""
 
-    def __init__(self, url: str, watch: Watch, conversations: Iterable[Conversation]) -> None:
+    def __init__(
+        self,
+        url: str,
+        watch: Watch,
+        conversations: Iterable[Conversation],
+        *,
+        seconds: float = LEAST_SECONDS,
+    ) -> None:
         self._url = url
         self._watch = watch
         conversations = list(conversations)
-        self._pause = 1 / rate_of(conversations)
+        self._pause = 1 / rate_of(conversations, seconds)
         self._waiting = iter(conversations)
         self._next_at = 0.0
         self.asked: list[Asked] = []
@@ -102,10 +109,10 @@ class Load:
             await self._watch.ended(asked.place, count, PATIENCE)
 
 
-def rate_of(conversations: Iterable[Conversation]) -> float:
+def rate_of(conversations: Iterable[Conversation], seconds: float = LEAST_SECONDS) -> float:
     """How many of these questions are asked in a second."""
     total = sum(len(conversation.questions) for conversation in conversations)
-    return min(RATE, total / LEAST_SECONDS)
+    return min(RATE, total / seconds)
 
 
 def patience_with_one(conversations: Iterable[Conversation]) -> int:

@@ -16,13 +16,13 @@ from typing import Any
 import httpx
 import pytest
 
-from chaos.asked import Asked
+from chaos.asked import Asked, Done
 from chaos.checker import check
 from chaos.load import Load
 from chaos.outside import Outside, look
-from chaos.script import TOPICS, written
+from chaos.script import DELETE, FOLLOW_UPS, FORGET, RATE, TOPICS, written
 from chaos.storm import RESTART, schedule
-from chaos.verdict import Kind
+from chaos.verdict import End, Kind, Verdict
 from chaos.watch import Watch, place_of
 from chaos.world import TURNS, document_of
 from local.runner.pipeline import FUNCTIONS, STEPS
@@ -102,10 +102,15 @@ class Asking:
     stack: Stack
     watch: Watch
     asked: list[Asked]
+    done: Done
 
     async def kinds(self) -> set[Kind]:
         """What the checker reports now."""
-        return {violation.kind for violation in check(self.asked, await self.outside()).violations}
+        return {violation.kind for violation in (await self.verdict()).violations}
+
+    async def verdict(self) -> Verdict:
+        """What the checker says now."""
+        return check(self.asked, await self.outside(), self.done)
 
     async def outside(self) -> Outside:
         """What is to be seen of this conversation."""
@@ -124,16 +129,18 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 @asynccontextmanager
-async def asking(stack: Stack) -> AsyncIterator[Asking]:
-    """One question, asked and answered."""
+async def asking(stack: Stack, *deeds: str) -> AsyncIterator[Asking]:
+    """One question, asked and answered; or one for each thing that is done after it."""
     watch = Watch(stack.places.url)
     following = asyncio.create_task(watch.follow())
-    load = Load(stack.places.url, watch, [conversation(SPACE, VPN, VPN.first)])
+    questions = (VPN.first, *FOLLOW_UPS["en"])[: max(1, len(deeds))]
+    script = replace(conversation(SPACE, VPN, *questions), deeds=deeds)
+    load = Load(stack.places.url, watch, [script], seconds=1)
     try:
         await load.run(float("inf"), lambda: None)
         assert await watch.ended(load.asked[0].place, 1, 30)
         await until(lambda: stack.cloud.idle)
-        yield Asking(stack, watch, load.asked)
+        yield Asking(stack, watch, load.asked, load.done)
     finally:
         following.cancel()
         with suppress(asyncio.CancelledError):
@@ -170,6 +177,18 @@ async def test_a_turn_that_vanishes_is_reported(stack: Stack) -> None:
         document(stack, "chat_threads", one.asked[0].place).update({"turns": []})
 
         assert await one.kinds() == {Kind.TURN_MISSING}
+
+
+@pytest.mark.slow
+async def test_what_people_do_besides_asking_leaves_a_world_that_is_healthy(stack: Stack) -> None:
+    async with asking(stack, RATE, DELETE) as one:
+        assert await one.kinds() == set()
+        assert one.done.clicked.total() == one.done.deleted.total() == 1
+        assert (await one.verdict()).ends == {End.ANSWER: 1, End.DELETED: 1}
+
+    async with asking(stack, RATE, FORGET, RATE) as one:
+        assert await one.kinds() == set()
+        assert (await one.verdict()).ends == {End.FORGOTTEN: 2, End.CLARIFICATION: 1}
 
 
 @pytest.mark.slow
