@@ -10,6 +10,8 @@ from chaos.asked import Asked, Done, Forgot
 from chaos.watch import Watch
 from chaos.world import AGAIN_ACTIONS, FORGET_WORDS, RATE_ACTION, Json, buttons
 
+#: Seconds a person waits for the bot before writing on.
+PATIENCE = 30.0
 #: What a thumb says.
 UP = "up"
 
@@ -55,9 +57,12 @@ class Deeds:
 
     async def _forget(self, asked: Asked) -> None:
         body = {"space": asked.conversation.space, "text": FORGET_WORDS, "thread": asked.place}
+        ended = len(self.watch.ends(asked.place))
         said = await self._post("messages", body | self._who(asked))
         if said:
             self.done.forgot.append(Forgot(asked.place, said["name"], said["createTime"]))
+            if not asked.conversation.hasty:
+                await self.watch.ended(asked.place, ended + 1, PATIENCE)
 
     def _below(self, asked: Asked) -> list[Json]:
         """The bot's messages since a question where it was asked, the latest first."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import httpx
 
 from chaos.asked import Asked, Done
-from chaos.deeds import Deeds
+from chaos.deeds import PATIENCE, Deeds
 from chaos.script import PEOPLE, Conversation
 from chaos.verdict import Verdict
 from chaos.watch import Watch, place_of
@@ -18,8 +18,6 @@ AT_ONCE = 64
 #: Questions a second, at most; fewer are spread over some time, so that a short run meets faults too.
 RATE = 25.0
 LEAST_SECONDS = 30.0
-#: Seconds a person waits for an answer before writing on.
-PATIENCE = 30.0
 #: What share of the questions of one person is taken, if they come as fast as all others'.
 PATIENCE_WITH_ONE = 0.95
 #: Seconds between two messages of a hasty person.
