@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from chaos.asked import Asked, Done, Forgot
+from chaos.asked import Asked, Done
 from chaos.checker import check, check_replayed
 from chaos.outside import UNREADABLE, Outside
 from chaos.verdict import End, Kind
-from chaos.world import CASES, RECORDS, TOMBSTONES, TURNS, document_of
+from chaos.world import CASES, document_of
 from tests.support.chaos_asked import (
     ALL,
     ANSWERED,
@@ -27,11 +27,12 @@ from tests.support.chaos_asked import (
     TITLE,
     TOO_MANY,
     UNKNOWN,
-    Json,
     case,
     final,
     healthy_world,
+    note,
     said,
+    thread_turns,
     turns,
 )
 from tests.support.chaos_mutations import MUTATIONS, drop_record
@@ -62,16 +63,6 @@ def test_a_question_back_is_an_end_that_is_remembered(healthy: Outside) -> None:
     assert check(ALL, healthy).violations == []
     assert check(ALL, healthy).ends[End.CLARIFICATION] == 1
     assert [each.kind for each in check(ALL, without).violations] == [Kind.TURN_MISSING]
-
-
-def note(outside: Outside, asked: Asked, record: Json) -> None:
-    outside.documents[RECORDS][document_of(asked.name)] = {"question_id": asked.name, **record}
-
-
-def thread_turns(outside: Outside, place: str = THREAD) -> list[Json]:
-    held = outside.documents[TURNS].setdefault(document_of(place), {"turns": []})
-    found: list[Json] = held["turns"]
-    return found
 
 
 @pytest.mark.parametrize(("mutation", "kind"), MUTATIONS.values(), ids=MUTATIONS)
@@ -232,63 +223,6 @@ def test_whom_chat_refuses_to_tell_is_told_after_the_replay(healthy: Outside) ->
     assert before.violations == []
     assert before.ended[FAILED.name] is End.UNTOLD
     assert after == {Kind.NOT_ANSWERED}
-
-
-FORGOT = Done(forgot=[Forgot(THREAD, "m", "2026-11-30T10:00:08.000000Z")])
-
-
-@pytest.fixture
-def forgetful(healthy: Outside) -> Outside:
-    """The first conversation is forgotten."""
-    for question in (ANSWERED, FOLLOW_UP):
-        drop_record(healthy, question)
-    del healthy.documents[TURNS][document_of(THREAD)]
-    healthy.documents[TOMBSTONES] = {document_of(THREAD): {"name": THREAD}}
-    done = {**said(ANSWERED, "Done: I have deleted it.", cards=False), "name": "done"}
-    healthy.messages.append({**done, "createTime": "2026-11-30T10:00:08.500000Z"})
-    return healthy
-
-
-def test_of_what_was_forgotten_nothing_is_left_and_what_stood_in_chat_may_stand(forgetful: Outside) -> None:
-    verdict = check(ALL, forgetful, FORGOT)
-
-    assert verdict.violations == []
-    assert verdict.ends[End.FORGOTTEN] == 2
-
-
-LEFT: list[tuple[Break, Kind]] = [
-    (lambda outside: note(outside, ANSWERED, final("x")), Kind.FORGOTTEN_KEPT),
-    (lambda outside: thread_turns(outside).extend(turns(ANSWERED, "x")), Kind.FORGOTTEN_KEPT),
-    (
-        lambda outside: outside.documents["failures"].update(x={"question_id": ANSWERED.name}),
-        Kind.FORGOTTEN_KEPT,
-    ),
-    (lambda outside: outside.messages[0].update(text=TITLE, cardsV2=[PROGRESS]), Kind.NO_END),
-    (lambda outside: outside.messages[0].update(lastUpdateTime="2026-11-30T10:00:09Z"), Kind.FORGOTTEN_SAID),
-    (lambda outside: outside.documents[TOMBSTONES].clear(), Kind.NOT_FORGOTTEN),
-]
-
-
-@pytest.mark.parametrize(("harm", "kind"), LEFT)
-def test_what_is_left_of_a_forgotten_conversation_is_reported(
-    forgetful: Outside, harm: Break, kind: Kind
-) -> None:
-    forgetful.documents["failures"] = {}
-    harm(forgetful)
-
-    assert kind in {violation.kind for violation in check(ALL, forgetful, FORGOT).violations}
-
-
-def test_what_was_asked_after_a_conversation_was_to_be_forgotten_is_looked_at_as_ever(
-    forgetful: Outside,
-) -> None:
-    early = Done(forgot=[replace(FORGOT.forgot[0], created="2026-11-30T10:00:01.500000Z")])
-
-    found = check(ALL, forgetful, early)
-
-    assert {(each.kind, each.question) for each in found.violations} == {
-        (Kind.NOT_NOTED, FOLLOW_UP.name),
-    }
 
 
 def test_messages_that_never_come_to_rest_are_reported(healthy: Outside) -> None:

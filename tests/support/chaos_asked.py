@@ -119,3 +119,13 @@ def healthy_world() -> Outside:
         },
         letters=Counter([FAILED.name, REPLAYED.name]),
     )
+
+
+def note(outside: Outside, asked: Asked, record: Json) -> None:
+    outside.documents[RECORDS][document_of(asked.name)] = {"question_id": asked.name, **record}
+
+
+def thread_turns(outside: Outside, place: str = THREAD) -> list[Json]:
+    held = outside.documents[TURNS].setdefault(document_of(place), {"turns": []})
+    found: list[Json] = held["turns"]
+    return found
