@@ -6,7 +6,7 @@ endif
 SETUP := $(PYTHON3) tools/setup.py
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test test-fast chaos fuzz eval eval-gate eval-online package deploy destroy lock clean
+.PHONY: help setup run test test-fast chaos bench fuzz eval eval-gate eval-online package deploy destroy lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +28,10 @@ test-fast: ## run the tests that start no processes and wait for nothing
 chaos: ## ask hundreds of questions while everything breaks, and check that none is lost (ARGS="--questions 10000")
 	@$(SETUP) run
 	@exec $(VENV_PYTHON) -m chaos $(ARGS)
+
+bench: ## measure the time to an answer, beside the least it can be and a monolith (ARGS=--quick)
+	@$(SETUP) run
+	@exec $(VENV_PYTHON) -m bench.latency $(ARGS)
 
 fuzz: ## the fuzz tests in their long form, tens of thousands of cases (FUZZ_CASES=1000)
 	@$(SETUP) test

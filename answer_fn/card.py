@@ -9,7 +9,7 @@ from answer_fn.sanitise import words
 from shared.chat import buttons
 from shared.chat.api import Card, Content, fits
 from shared.chat.cards import LONGEST_QUERY, escaped, shortened
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.feedback import Verdict
 from shared.memory.firestore import Fields
 from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, again_of

@@ -11,13 +11,13 @@ from answer_fn.blocks import Block, parse
 from answer_fn.leak import tells_instructions
 from answer_fn.prompts import RagAnswer
 from answer_fn.sanitise import links_in
-from shared.language.unseen import visible
+from shared.language.courtesies import asks
+from shared.language.untrusted import visible
 from shared.messages.envelope import Context
 
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d{1,4}")
 _CITATION = re.compile(r"\[\d+\]")
-_IS_A_QUESTION = re.compile(r"[?？]|か[。.]?\s*$")  # in Japanese か alone makes a question
 #: Characters of a question back, or of what is said to be missing: more is neither.
 MOST_OF_A_REMARK = 400
 
@@ -90,7 +90,7 @@ def _text(blocks: Iterable[Block]) -> str:
 
 def _question(said: str) -> tuple[Block, ...]:
     """The model's question as blocks without links and citations; nothing when it is not one."""
-    if len(said) > MOST_OF_A_REMARK or not _IS_A_QUESTION.search(said):
+    if len(said) > MOST_OF_A_REMARK or not asks(said):
         return ()
     blocks = parse(visible(said)).blocks(set(), lambda _: "")
     return blocks if _WORD.search(_text(blocks)) else ()

@@ -7,10 +7,12 @@ from answer_fn import tell as telling
 from answer_fn.answer import answer
 from answer_fn.services import open_services
 from answer_fn.settings import Settings
+from shared.language.catalogue import check_catalogues
+from shared.messages.step import serve
 from shared.runtime.settings import read
-from shared.runtime.step import serve
 
 SETTINGS = read(Settings)
+check_catalogues()
 STEP = serve("answer", "writing", SETTINGS, open_services, answer)
 TELLER = telling.Teller(lambda: telling.open_services(SETTINGS), spoken=SETTINGS.languages)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from google.genai import types
 from pydantic import BaseModel, Field
 
-from shared.language.prompt import NOTICE, data_block, question_data
+from shared.language.untrusted import NOTICE, data_block, question_data
 from shared.messages.envelope import Envelope
 
 SYSTEM = f"""\

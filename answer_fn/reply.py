@@ -10,8 +10,8 @@ from answer_fn.parts import parts_of
 from answer_fn.sanitise import words
 from shared.chat.api import Content
 from shared.chat.cards import shortened
+from shared.language.catalogue import text
 from shared.language.courtesies import is_only_polite
-from shared.language.texts import text
 from shared.memory.firestore import Fields
 from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, origin
 from shared.messages.envelope import Envelope, Question

@@ -7,7 +7,7 @@ let through, and of everything else the characters that mean something in Markdo
 import re
 from collections.abc import Callable, Iterable
 
-from shared.language.unseen import visible
+from shared.language.untrusted import visible
 
 _ADDRESS = r"[^\s<>()\[\]\"'`、。，」』）]{0,1000}"
 _NUMBERS = r"\d{1,4}(?:\s{0,3}[,、]\s{0,3}\d{1,4}){0,50}"

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from shared.language.texts import languages
-from shared.runtime.settings import CommonSettings, Hours, Languages, LoopbackEndpoint
+from shared.language.catalogue import Languages, languages
+from shared.runtime.settings import CommonSettings, Hours, LoopbackEndpoint
 
 
 class Settings(CommonSettings):
@@ -15,7 +15,7 @@ class Settings(CommonSettings):
         default="gemini-3.5-flash", min_length=1, description="Model that answers questions"
     )
     languages: Languages = Field(
-        default=languages(),
+        default_factory=languages,
         description="Languages of apologies, as ingest_fn has them; the first is for whoever speaks none",
     )
     human_contact: str | None = Field(

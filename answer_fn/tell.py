@@ -1,27 +1,27 @@
 """`tell`: takes dead letters, keeps each as a case, and tells the asker in the question's own message."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from answer_fn.compose import Source
 from answer_fn.deliver import deliver, mark_case
 from answer_fn.reply import contents_of, noted, with_contact
 from answer_fn.settings import Settings
+from shared.chat.letters import letter_from_push
 from shared.chat.message import Chat, open_chat
-from shared.language.texts import languages, text
+from shared.language.catalogue import text
 from shared.memory.cases import Cases
 from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.firestore import Fields
 from shared.memory.records import Records
-from shared.messages.dead_letter import DeadLetter, reference
+from shared.messages.dead_letter import DeadLetter, question_id_in, reference
 from shared.messages.ending import APOLOGY, origin
 from shared.messages.envelope import Context, Envelope, Language, Question
 from shared.runtime import clients, logs
-from shared.runtime.cloudevent import is_whole
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Permanent, classify, in_one_line
-from shared.runtime.once import Once
+from shared.runtime.errors import StepError, Transient, in_one_line
+from shared.runtime.receiver import Headers, Receiver
 
 STEP = "tell"
 #: Seconds for all of it; a push that is not answered in time comes again.
@@ -32,7 +32,6 @@ WAIT_FOR_APOLOGY = 9.0
 WAIT_FOR_FAILURE = 5.0
 #: More sources than this are no help.
 MOST_SOURCES = 3
-DONE, AGAIN = ("", 204), ("", 503)
 
 
 @dataclass(frozen=True)
@@ -60,49 +59,57 @@ def open_services(settings: Settings) -> Services:
     )
 
 
-@dataclass
-class Teller:
+class Teller(Receiver[DeadLetter, Services]):
     """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops.
 
-    `spoken` are the languages that the bot speaks.
+    `spoken` are the languages that the bot speaks (None: all that there are catalogues for).
     """
 
-    services: Callable[[], Services]
-    seconds: float = SECONDS
-    spoken: tuple[Language, ...] = languages()
+    def __init__(
+        self,
+        services: Callable[[], Services],
+        seconds: float = SECONDS,
+        spoken: tuple[Language, ...] | None = None,
+    ) -> None:
+        super().__init__(STEP, seconds, services)
+        self._spoken = spoken
 
-    def __post_init__(self) -> None:
-        self._made = Once(self.services)
+    def open(self, headers: Headers, body: bytes, _deadline: Deadline) -> DeadLetter:
+        """Read the letter. Never fails."""
+        return letter_from_push(headers, body, self._spoken)
 
-    @property
-    def _services(self) -> Services:
-        return self._made()
+    def about(self, message: DeadLetter) -> dict[str, str]:
+        """The question and the trace, as far as the letter tells."""
+        question, trace = message.question, message.attributes.get("traceparent", "")
+        return {"question": question.id if question else "", "trace": trace}
 
-    def receive(self, headers: Mapping[str, str], body: bytes) -> tuple[str, int]:
-        """Handle one dead letter; no exception leaves this method."""
-        if not is_whole(headers, body):
-            logs.warning("Cut off on the way; it will be delivered again", step=STEP)
-            return AGAIN
-        letter = DeadLetter.from_push(headers, body, self.spoken)
-        deadline = Deadline(self.seconds)
-        trace = letter.attributes.get("traceparent", "")
-        with logs.context(step=STEP, question=letter.question.id if letter.question else "", trace=trace):
-            try:
-                kept = keep(letter, self._services, deadline)
-            except Exception as error:
-                logs.error("NOT KEPT; it comes again", error=in_one_line(error), frames=logs.frames(error))
-                return AGAIN
-            try:
-                if kept:
-                    tell(letter, self._services, deadline)
-            except Exception as error:
-                return self._fail(error)
-        return DONE
+    def question_id(self, message: DeadLetter | None, body: bytes) -> str | None:
+        """The question's id, or what stands for it."""
+        return message.question_id if message else question_id_in(body)
 
-    def _fail(self, error: Exception) -> tuple[str, int]:
-        trouble = classify(error, "")
-        logs.error("The asker is not told", error=str(trouble), frames=logs.frames(error))
-        return DONE if isinstance(trouble, Permanent) else AGAIN
+    def work(self, message: DeadLetter, _headers: Headers, deadline: Deadline) -> None:
+        """Keep the letter, then tell the asker."""
+        if _kept(message, self.services, deadline):
+            tell(message, self.services, deadline)
+
+    def park(
+        self,
+        _message: DeadLetter | None,
+        _headers: Headers,
+        _body: bytes,
+        trouble: StepError,
+        _deadline: Deadline,
+    ) -> None:
+        """The letter is kept; its asker can never be told, and to come again would not help."""
+        logs.error("The asker is not told", error=str(trouble))
+
+
+def _kept(letter: DeadLetter, services: Services, deadline: Deadline) -> bool:
+    """Keep a letter. What cannot be kept must come again, whatever the reason: raises Transient."""
+    try:
+        return keep(letter, services, deadline)
+    except Exception as error:
+        raise Transient("not_kept", in_one_line(error)) from error
 
 
 def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> bool:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evaluation.data import DataSet, Passage, Status, Task, Unreadable, Utterance
-from local.stand_ins.rag.chunks import BUCKET, Chunk, articles_of_folder, chunks_of
+from local.places import BUCKET
+from local.stand_ins.rag.chunks import Chunk, articles_of_folder, chunks_of
 
 HERE = Path(__file__).resolve().parent / "conversations"
 KNOWLEDGE = HERE.parent.parent / "knowledge"

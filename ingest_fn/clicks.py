@@ -16,7 +16,7 @@ from ingest_fn.publish import button
 from shared.chat import buttons
 from shared.chat.events import Clicked
 from shared.chat.message import Content
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 

@@ -9,11 +9,10 @@ from ingest_fn.settings import Settings
 from shared.chat.events import Commanded
 from shared.chat.message import Chat, Content
 from shared.chat.places import Place
-from shared.language.texts import text
+from shared.language.catalogue import text
+from shared.language.courtesies import confirms
 from shared.runtime.deadline import Deadline
 
-#: What confirms that all is to be forgotten, after `/forget`.
-YES = {"yes", "はい"}
 FORGET = "forget"
 
 
@@ -40,7 +39,7 @@ def obey(event: Commanded, services: Services, deadline: Deadline, *, button: st
         notice(place, "unknown_command", services, deadline)
     elif place.conversation is None or place.opens:
         notice(place, "forget_where", services, deadline)
-    elif event.words.strip(" .!。！").lower() in YES:
+    elif confirms(event.words):
         services.forgetting.conversation(place, place.conversation, deadline)
         notice(place, "forgotten", services, deadline)
     else:

@@ -4,7 +4,7 @@ from ingest_fn.notices import addressed
 from shared.chat import buttons
 from shared.chat.message import Card, Content
 from shared.chat.places import Place
-from shared.language.texts import text
+from shared.language.catalogue import text
 
 #: The action of the button that confirms it.
 CONFIRMED = "forget"

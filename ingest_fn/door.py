@@ -1,8 +1,7 @@
 """From a request of Chat, or of the topic of its events, to an answer that both understand."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 from ingest_fn.auth import Unauthorized, Verifier
 from ingest_fn.forget import Forgetting
@@ -22,20 +21,11 @@ from shared.memory.feedback import Feedback
 from shared.memory.forgotten import Forgotten
 from shared.memory.records import Records
 from shared.messages.dead_letter import unknown_id
-from shared.runtime import clients, logs
-from shared.runtime.cloudevent import Message, is_whole
+from shared.runtime import clients
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Permanent, StepError, classify, in_one_line
-from shared.runtime.once import Once
+from shared.runtime.errors import StepError
 from shared.runtime.outbox import Outbox
-
-Answer = tuple[dict[str, object], int]
-#: An empty object acknowledges an event without posting anything; to Pub/Sub the status alone counts.
-HEARD: Answer = ({}, 200)
-AGAIN: Answer = ({"error": "unavailable"}, 503)
-REFUSED: Answer = ({"error": "unauthorized"}, 401)
-#: Seconds for recording why an event was not taken: it is kept in the dead letters all the same.
-WAIT_FOR_NOTING = 3.0
+from shared.runtime.receiver import Headers, HttpReply, Receiver, Refusal
 
 
 def open_services(settings: Settings) -> Services:
@@ -68,74 +58,55 @@ def open_services(settings: Settings) -> Services:
     )
 
 
-@dataclass
-class Door:
+class Door(Receiver[Incoming, Services]):
     """Receives requests: 401 without proof, 503 when the event should be sent again, else 200 `{}`.
 
-    An event that cannot be understood is kept in the dead letters.
+    An event that cannot be understood is kept in the dead letters. Of a request without proof, or whose proof
+    cannot be checked now, nothing is kept.
     """
 
-    services: Callable[[], Services]
-    seconds: float
-    dead_letter_topic: str
+    #: An empty object acknowledges an event without posting anything; to Pub/Sub the status alone counts.
+    done: HttpReply = ({}, 200)
+    redeliver: HttpReply = ({"error": "unavailable"}, 503)
+    refused: HttpReply = ({"error": "unauthorized"}, 401)
 
-    def __post_init__(self) -> None:
-        self._made = Once(self.services)
+    def __init__(self, services: Callable[[], Services], seconds: float, dead_letter_topic: str) -> None:
+        super().__init__(STEP, seconds, services)
+        self._dead_letter_topic = dead_letter_topic
 
-    @property
-    def _services(self) -> Services:
-        return self._made()
-
-    def receive(self, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Handle one request; no exception leaves this method."""
-        deadline = Deadline(self.seconds)
+    def open(self, headers: Headers, body: bytes, _deadline: Deadline) -> Incoming:
+        """The event in a request. Raises Refusal, or Transient when the caller cannot be verified now."""
         lowered = {name.lower(): value for name, value in headers.items()}
-        with logs.context(step=STEP):
-            if not is_whole(headers, body):
-                logs.warning("Cut off on the way; Chat will send it again")
-                return AGAIN
-            try:
-                caller = self._services.verifier.check(lowered.get("authorization"))
-            except Unauthorized as refusal:
-                logs.warning("Request refused", reason=str(refusal))
-                return REFUSED
-            except Exception as error:
-                logs.error("Not verified", error=in_one_line(error), frames=logs.frames(error))
-                return AGAIN
-            incoming = received(caller, lowered, body)
-            try:
-                ingest(incoming, self._services, deadline)
-            except Exception as error:
-                return self._fail(incoming, error, deadline)
-        return HEARD
+        try:
+            caller = self.services.verifier.check(lowered.get("authorization"))
+        except Unauthorized as refusal:
+            raise Refusal(str(refusal), self.refused) from None
+        return received(caller, lowered, body)
 
-    def _fail(self, incoming: Incoming, error: Exception, deadline: Deadline) -> Answer:
-        trouble = classify(error, "")
-        kept = storable(incoming.body)
+    def work(self, message: Incoming, _headers: Headers, deadline: Deadline) -> None:
+        """Do what the event asks for."""
+        ingest(message, self.services, deadline)
+
+    def question_id(self, message: Incoming | None, _body: bytes) -> str | None:
+        """The question in the event, or what stands for it."""
+        if message is None:
+            return None
+        kept = storable(message.body)
         question = question_of(kept)
-        event_id = question.id if question else unknown_id(kept)
-        stack = logs.frames(error)
-        logs.error(
-            "Event not taken", question=event_id, reason=trouble.reason, error=str(trouble), frames=stack
-        )
-        self._note_failure(event_id, trouble, stack, deadline)
-        if not isinstance(trouble, Permanent):
-            return AGAIN
-        attributes = {
-            **incoming.attributes,
-            "content-type": "application/json",
-            "dead-letter-step": STEP,
-            "dead-letter-reason": trouble.reason,
-        }
-        try:
-            self._services.outbox.send(self.dead_letter_topic, Message(kept, attributes), deadline)
-        except Exception as failure:
-            logs.error("Could not be parked; it will be sent again", error=in_one_line(failure))
-            return AGAIN
-        return HEARD
+        return question.id if question else unknown_id(kept)
 
-    def _note_failure(self, event_id: str, trouble: StepError, stack: list[str], deadline: Deadline) -> None:
-        try:
-            self._services.failures.note(event_id, STEP, trouble, stack, deadline.within(WAIT_FOR_NOTING))
-        except Exception as failure:
-            logs.error("The failure could not be recorded", error=in_one_line(failure))
+    def park(
+        self,
+        message: Incoming | None,
+        _headers: Headers,
+        _body: bytes,
+        trouble: StepError,
+        deadline: Deadline,
+    ) -> None:
+        """Publish the event, without the tokens in it, to the dead letters."""
+        if message is None:  # nobody has proved that it is an event
+            raise trouble
+        attributes = {**message.attributes, "content-type": "application/json"}
+        self.services.outbox.park(
+            self._dead_letter_topic, storable(message.body), attributes, STEP, trouble, deadline
+        )

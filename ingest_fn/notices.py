@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from shared.chat.message import Chat, Content
 from shared.chat.places import Place
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.messages.envelope import Question
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline

@@ -8,13 +8,12 @@ from pydantic_settings import NoDecode
 
 from ingest_fn.auth import CHAT, Trusted
 from shared.chat.events import COMMANDS
-from shared.language.texts import languages
+from shared.language.catalogue import Languages, languages
 from shared.runtime.settings import (
     LOOPBACK,
     TOPIC,
     CommonSettings,
     Hours,
-    Languages,
     LoopbackEndpoint,
     listed,
 )
@@ -99,7 +98,7 @@ class Settings(CommonSettings):
         validate_default=True,
     )
     languages: Languages = Field(
-        default=languages(),
+        default_factory=languages,
         description="Languages the bot speaks, commas between them; the first is for whoever speaks none",
     )
     longest_question: int = Field(default=2000, ge=1, le=32_000, description="Characters of a question")

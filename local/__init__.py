@@ -1,1 +1,4 @@
-"""The small cloud on loopback: what the functions' SDKs talk to when there is no Google Cloud."""
+"""threadwise on one machine: stand-ins for Google's services, the chat page, and the runner that starts them.
+
+The page may import the stand-ins, and the runner may import both.
+"""

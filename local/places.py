@@ -1,4 +1,4 @@
-"""Where everything is on this machine: ports on loopback, and files below the state folder."""
+"""Where everything is on this machine: ports on loopback, and files in the state folder."""
 
 import random
 import socket
@@ -10,51 +10,55 @@ from local.runner.pipeline import FUNCTIONS
 
 HOST = "127.0.0.1"
 PROJECT = "threadwise-local"
-#: The number of the project, and the identities of production that sign what the functions verify: of the
-#: push subscriptions, of Chat for a classic Chat app, and of one that is an add-on.
+#: The project's number, and the identities whose tokens the functions verify: that of the push subscriptions,
+#: that of Chat for a classic Chat app, and that of Chat for an add-on.
 PROJECT_NUMBER = "400000000001"
 PUSH_IDENTITY = f"pubsub-push@{PROJECT}.iam.gserviceaccount.com"
 CHAT_IDENTITY = "chat@system.gserviceaccount.com"
 ADD_ON_IDENTITY = f"service-{PROJECT_NUMBER}@gcp-sa-gsuiteaddons.iam.gserviceaccount.com"
 LOCATION = "local"
+#: The bucket of the knowledge base: production fills a corpus from one, and names its sources by it.
+BUCKET = "gs://threadwise-knowledge"
 CORPUS = f"projects/{PROJECT}/locations/{LOCATION}/ragCorpora/local"
 
 
 class CannotStart(Exception):
-    """The small cloud cannot be started; the text says what is in the way."""
+    """The small cloud cannot start; the text says why."""
 
 
 class PortTaken(Exception):
-    """Somebody else listens on a port that was asked for."""
+    """Another program already listens on the port."""
 
     def __init__(self, port: int) -> None:
         super().__init__(f"Port {port} is in use")
         self.port = port
 
 
-#: Handed out by this process: nobody may listen there yet, and still it is taken.
-_handed_out: set[int] = set()
+#: For each port that this process has handed out, the same one of UDP, which nobody else needs: while it is
+#: held, no other process of ours is given that port, though nobody may listen there yet.
+_held: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """A port that nobody listens on now; never the same twice.
+    """A port that nobody listens on now; never the same twice, whichever process on this machine asks.
 
-    Not one of those that systems hand out by themselves (from 32768 on Linux): between our look and the
-    function's start, somebody else could be given it.
+    It avoids the ports that the system assigns itself (32768 and above on Linux): another program could get
+    one before the function starts.
     """
     while True:
         port = random.randint(20_000, 30_000)
-        if port in _handed_out:
-            continue
+        holder = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with socket.socket() as probe, suppress(OSError):
+            holder.bind((HOST, port))
             probe.bind((HOST, port))
-            _handed_out.add(port)
+            _held.append(holder)
             return port
+        holder.close()
 
 
 @dataclass(frozen=True)
 class Places:
-    """The addresses of one small cloud and its functions. `state` None: nothing is kept."""
+    """The addresses of one small cloud and its functions. Without `state`, everything stays in memory."""
 
     state: Path | None
     logs: Path
@@ -70,9 +74,17 @@ class Places:
         return f"http://{HOST}:{self.http}"
 
     def function_url(self, name: str) -> str:
-        """Where a function is called."""
+        """The URL of a function."""
         return f"http://{HOST}:{self.functions[name]}/"
 
+    @property
+    def emulators(self) -> dict[str, str]:
+        """The environment variables that point the SDKs at Pub/Sub and Firestore here."""
+        return {
+            "PUBSUB_EMULATOR_HOST": f"{HOST}:{self.pubsub}",
+            "FIRESTORE_EMULATOR_HOST": f"{HOST}:{self.firestore}",
+        }
+
     def file(self, name: str) -> Path | None:
-        """A file of the state folder, if state is kept."""
+        """A file in the state folder, or None when everything stays in memory."""
         return self.state / name if self.state else None

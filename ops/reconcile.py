@@ -11,7 +11,7 @@ from google.api_core.exceptions import GoogleAPICallError
 
 from ops.keep import keep
 from ops.world import World
-from shared.messages.dead_letter import DeadLetter
+from shared.chat.letters import letter_from_pull
 from shared.runtime.errors import classify
 
 #: Pub/Sub gives at most 1,000 messages at once, and gRPC takes 4 MiB: findings are some 10 KiB each.
@@ -74,7 +74,7 @@ def _held(subscriber: Any, path: str, ack_ids: list[str], lease: int) -> Iterato
 
 def _take(received: list[Any], path: str, world: World, done: Reconciled) -> None:
     letters = [
-        DeadLetter.from_pull(each.message.attributes, each.message.data, each.message.message_id)
+        letter_from_pull(each.message.attributes, each.message.data, each.message.message_id)
         for each in received
     ]
     stored, trouble = keep(letters, world)

@@ -3,24 +3,25 @@
 import re
 import unicodedata
 
+from shared.language.catalogue import grammars
 from shared.language.detect import of_text
+from shared.language.words import LETTER
 from shared.messages.envelope import Language
 
 #: A rewrite may be this much longer than its question (in characters), or it is no rewrite.
 MOST_GROWTH = 300
 
-_LATIN = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*")
+_SPELT = re.compile(rf"(?:{LETTER}|[0-9])+(?:[-_.](?:{LETTER}|[0-9])+)*")
 _KATAKANA = re.compile(r"[ァ-ヺー]{3,}")
 #: Of a number that is shorter, a relative date may have been made ("in 3 days"), or a word.
 FEWEST_DIGITS = 3
-_NOT_NAMED = {"OK", "FAQ", "PS", "FYI", "ASAP", "NG"}
 
 
 def fault(rewrite: str, question: str, language: Language) -> str | None:
     """Why a rewrite cannot be used: "too_long", "language" or "lost_entity"; None when it can.
 
-    `language` is the question's. Only a text in Japanese script counts as Japanese, so that a rewrite of
-    product names alone is never in the wrong language.
+    `language` is the question's. What holds too little of any language to tell, such as product names alone,
+    is never in the wrong one.
     """
     if len(rewrite) > len(question) + MOST_GROWTH:
         return "too_long"
@@ -40,8 +41,9 @@ def _entities(question: str) -> list[str]:
     Of a word in katakana the beginning counts: スマホ may become スマートフォン.
     """
     text = unicodedata.normalize("NFKC", question)
-    latin = [word for word in _LATIN.findall(text) if _is_entity(word) and word.upper() not in _NOT_NAMED]
-    return latin + [word[:2] for word in _KATAKANA.findall(text)]
+    no_names = {word for each in grammars() for word in each.abbreviations}
+    spelt = [word for word in _SPELT.findall(text) if _is_entity(word) and word.upper() not in no_names]
+    return spelt + [word[:2] for word in _KATAKANA.findall(text)]
 
 
 def _is_entity(word: str) -> bool:

@@ -6,10 +6,12 @@ from flask import Request
 from reformulate_fn.reformulate import reformulate, show_query
 from reformulate_fn.services import open_services
 from reformulate_fn.settings import Settings
+from shared.language.catalogue import check_catalogues
+from shared.messages.step import serve
 from shared.runtime.settings import read
-from shared.runtime.step import serve
 
 SETTINGS = read(Settings)
+check_catalogues()
 STEP = serve("reformulate", "understanding", SETTINGS, open_services, reformulate, show_query)
 
 

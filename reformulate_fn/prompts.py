@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from google.genai import types
 
-from shared.language.prompt import NOTICE, data_block, question_data
+from shared.language.untrusted import NOTICE, data_block, question_data
 from shared.messages.envelope import Envelope
 
 SYSTEM = f"""\

@@ -7,9 +7,9 @@ from shared.chat.cards import progress
 from shared.chat.progress import Progress
 from shared.memory.failures import Failures
 from shared.messages.envelope import Envelope
+from shared.messages.step import Times
 from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
-from shared.runtime.step import Times
 
 #: Seconds for all attempts: without a rewrite the question is still searched for.
 WAIT_FOR_REWRITE = 14.0

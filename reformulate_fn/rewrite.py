@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from reformulate_fn.guard import fault
 from reformulate_fn.prompts import config, prompt
+from shared.language.catalogue import grammars
 from shared.language.courtesies import stands_alone
 from shared.language.detect import of_text
 from shared.language.keywords import by_rule
@@ -17,13 +19,6 @@ from shared.runtime.gemini import generate
 
 #: Seconds for one attempt.
 TIMEOUT = 8.0
-_LABEL = re.compile(
-    r"^[*_]{0,2}(?:(?:here(?:'s| is) )?(?:the |a )?"
-    r"(?:re-?written|stand-?alone|search) (?:question|query|sentence)"
-    r"|書き換え(?:後の質問|た質問)?|質問文?)\s*[:：]\s*[*_]{0,2}\s*",
-    re.IGNORECASE,
-)
-_QUOTES = {('"', '"'), ("'", "'"), ("“", "”"), ("「", "」"), ("『", "』"), ("`", "`")}
 
 
 @dataclass(frozen=True)
@@ -75,10 +70,18 @@ def cleaned(text: str) -> str:
 
     Raises ValueError for anything but one line.
     """
-    line = _LABEL.sub("", text.strip()).strip()
+    line = _label().sub("", text.strip()).strip()
     inside = line[1:-1]
-    if (line[:1], line[-1:]) in _QUOTES and not {line[0], line[-1]} & set(inside):
+    quoted = any(line[:1] + line[-1:] in each.quotes for each in grammars())
+    if quoted and not {line[0], line[-1]} & set(inside):
         line = inside.strip()
     if len(line.splitlines()) != 1 or not line.isprintable():
         raise ValueError("not one line")
     return line
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    """What a model may write before the rewrite, perhaps in bold type."""
+    labels = "|".join(each.label for each in grammars())
+    return re.compile(rf"^[*_]{{0,2}}(?:{labels})\s*[:：]\s*[*_]{{0,2}}\s*", re.IGNORECASE)

@@ -6,10 +6,12 @@ from flask import Request
 from retrieve_fn.retrieve import retrieve, show_writing
 from retrieve_fn.services import open_services
 from retrieve_fn.settings import Settings
+from shared.language.catalogue import check_catalogues
+from shared.messages.step import serve
 from shared.runtime.settings import read
-from shared.runtime.step import serve
 
 SETTINGS = read(Settings)
+check_catalogues()
 STEP = serve("retrieve", "searching", SETTINGS, open_services, retrieve, show_writing)
 
 

@@ -11,10 +11,10 @@ from shared.chat.progress import Progress
 from shared.language.courtesies import is_only_polite
 from shared.memory.failures import Failures
 from shared.messages.envelope import Envelope
+from shared.messages.step import Times
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
-from shared.runtime.step import Times
 
 
 @dataclass(frozen=True)

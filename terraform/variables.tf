@@ -208,13 +208,13 @@ variable "chat_writes_per_second" {
 # --- how it answers
 
 variable "languages" {
-  description = "Languages the bot speaks, as the files in shared/language/texts are named: [\"ja\", \"en\"]. Whoever speaks none of them hears the first. Empty: all that there are, and English first."
+  description = "Languages the bot speaks, as the files in shared/language/catalogues are named: [\"ja\", \"en\"]. Whoever speaks none of them hears the first. Empty: all that there are, and English first."
   type        = list(string)
   default     = []
 
   validation {
-    condition     = alltrue([for language in var.languages : fileexists("${local.repository}/shared/texts/${language}.toml")])
-    error_message = "Each of languages must be the name of a file in shared/language/texts, without .toml."
+    condition     = alltrue([for language in var.languages : fileexists("${local.repository}/shared/language/catalogues/${language}.toml")])
+    error_message = "Each of languages must be the name of a file in shared/language/catalogues, without .toml."
   }
 }
 

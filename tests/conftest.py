@@ -1,4 +1,4 @@
-"""The small cloud for all tests, in this process; the functions themselves are run by `test_pipeline.py`."""
+"""The small cloud for all tests, in this process; the whole stack is in `tests/support/stack_fixtures.py`."""
 
 import asyncio
 import threading
@@ -22,6 +22,12 @@ from shared.messages.envelope import Question
 from shared.runtime import clients
 from shared.runtime.outbox import Outbox
 from tests.support.factories import SPACE, question
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first: with several workers, none of them should be the last to start."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @dataclass

@@ -6,36 +6,67 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+Check = tuple[str, ...]
 #: The quick ones first. pytest says at its end which tests it skipped, and why.
-CHECKS = (
+CHECKS: tuple[Check, ...] = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
-    ("mypy",),
-    # Two at a time: much of what the tests do is waiting for deadlines and processes. In their own order: the
-    # files with the fewest tests have the longest ones, which should not be the last to start.
-    ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
+    # Four at a time, also on two cores: half of what the tests do is waiting for deadlines and processes. In
+    # the order of tests/conftest.py, not of the number of tests: the longest tests are alone in their files.
+    ("pytest", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
 )
+#: It takes one core for most of a minute, and the tests leave one free now and then.
+BESIDE: tuple[Check, ...] = (("mypy",),)
 
 
-def passes(check: tuple[str, ...]) -> bool:
+def command(check: Check) -> list[str]:
+    """The command line of a check."""
+    return [sys.executable, "-m", *check]
+
+
+def passes(check: Check) -> bool:
     """Run one check, its output on the terminal, and tell whether it passed."""
-    title = " ".join(check)
-    print(f"\n== {title}", flush=True)
+    print(f"\n== {' '.join(check)}", flush=True)
     started = time.monotonic()
-    passed = subprocess.run([sys.executable, "-m", *check], cwd=ROOT, check=False).returncode == 0
-    print(f"== {title}: {'passed' if passed else 'FAILED'} ({time.monotonic() - started:.0f} s)", flush=True)
+    passed = subprocess.run(command(check), cwd=ROOT, check=False).returncode == 0
+    print(f"== {' '.join(check)}: {_outcome(passed=passed)} ({time.monotonic() - started:.0f} s)", flush=True)
     return passed
 
 
-def failures(checks: tuple[tuple[str, ...], ...]) -> list[str]:
-    """Run every check, whether or not another failed, and return the titles of those that did."""
-    return [" ".join(check) for check in checks if not passes(check)]
+def failures(checks: tuple[Check, ...], beside: tuple[Check, ...] = ()) -> list[str]:
+    """Run every check, whether or not another failed, and return the titles of those that did.
+
+    The checks of `beside` run meanwhile; what they print comes after the others.
+    """
+    running = {
+        check: subprocess.Popen(
+            command(check), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for check in beside
+    }
+    try:
+        failed = [" ".join(check) for check in checks if not passes(check)]
+        for check, process in running.items():
+            output, _ = process.communicate()
+            passed = process.returncode == 0
+            print(
+                f"\n== {' '.join(check)}\n{output}== {' '.join(check)}: {_outcome(passed=passed)}", flush=True
+            )
+            failed += [] if passed else [" ".join(check)]
+        return failed
+    finally:
+        for process in running.values():
+            process.kill()
+
+
+def _outcome(*, passed: bool) -> str:
+    return "passed" if passed else "FAILED"
 
 
 def main() -> int:
     """Run all checks; 0 if all passed, else 1, or 130 after Ctrl-C."""
     try:
-        failed = failures(CHECKS)
+        failed = failures(CHECKS, BESIDE)
     except KeyboardInterrupt:
         return 130
     print(f"\nFailed: {', '.join(failed)}" if failed else "\nAll checks passed")

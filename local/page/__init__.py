@@ -1,1 +1,1 @@
-"""The chat page: static files for a browser, drawn after Google Chat, and the routes that serve them."""
+"""The chat page, modelled on Google Chat: its static files, and the HTTP routes that it calls."""

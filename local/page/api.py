@@ -1,6 +1,5 @@
-"""What the chat page calls: the state, live changes, what people do, the connection, and the faults."""
+"""The routes that the chat page calls: state, live changes, people's actions, connection and faults."""
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,17 +15,14 @@ from local.page.bodies import (
     Membership,
     PostedMessage,
 )
-from local.stand_ins.chat.clicks import Button, Clicks
-from local.stand_ins.chat.connection import Connection, Sender
+from local.page.live import for_page, stream
+from local.stand_ins.chat.clicks import Button
+from local.stand_ins.chat.connection import Connection
 from local.stand_ins.chat.directory import BOT, PEOPLE, SPACES
-from local.stand_ins.chat.errors import ChatError, invalid
 from local.stand_ins.chat.interactions import COMMANDS
-from local.stand_ins.chat.live import Changes, for_page, stream
-from local.stand_ins.chat.people import People
-from local.stand_ins.chat.store import MessageStore
-from local.stand_ins.faults import NAMES, Faults
-from local.stand_ins.http_gate import Endpoint as Work
-from local.stand_ins.http_gate import google_error, same_origin
+from local.stand_ins.chat.service import Chat
+from local.stand_ins.faults import NAMES
+from local.stand_ins.http_gate import Endpoint, answering, invalid, same_origin
 
 Json = dict[str, Any]
 
@@ -35,34 +31,22 @@ BodyType = TypeVar("BodyType", bound=BaseModel)
 
 
 class Page:
-    """The endpoints under /page; `people`, `clicks` and `delete` raise ChatError for what cannot be done."""
+    """The endpoints under /page. They act in Chat for the people on the page.
 
-    def __init__(
-        self,
-        store: MessageStore,
-        changes: Changes,
-        faults: Faults,
-        *,
-        people: People,
-        clicks: Clicks,
-        sender: Sender,
-        delete: Callable[[str], None],
-        model_note: Callable[[], str],
-    ) -> None:
-        self._store = store
-        self._changes = changes
-        self._faults = faults
-        self._people = people
-        self._clicks = clicks
-        self._sender = sender
-        self._delete = delete
-        self._model_note = model_note
+    `model_note` is the key of the page's text about the model that answers.
+    """
+
+    def __init__(self, chat: Chat, model_note: str = "") -> None:
+        self._chat = chat
+        self._people = chat.people
+        self._faults = chat.faults
+        self.model_note = model_note
 
     def routes(self) -> list[BaseRoute]:
-        """The routes, for requests from this machine's own page alone."""
+        """The routes. They refuse requests from other sites."""
 
-        def route(path: str, work: Work, method: str) -> Route:
-            return Route(f"/page/{path}", same_origin(_refusing(work)), methods=[method])
+        def route(path: str, work: Endpoint, method: str) -> Route:
+            return Route(f"/page/{path}", same_origin(answering(work)), methods=[method])
 
         return [
             route("state", self._state, "GET"),
@@ -84,26 +68,26 @@ class Page:
                 "spaces": [space.page_json() for space in SPACES.values()],
                 "people": [person.page_json() for person in PEOPLE.values()],
                 "bot": {"name": BOT["name"], "displayName": BOT["displayName"]},
-                "model": self._model_note(),
+                "model": self.model_note,
                 "commands": [vars(command) for command in COMMANDS.values()],
                 **self._around(),
-                "messages": [for_page(stored.message) for stored in self._store.present()],
+                "messages": [for_page(stored.message) for stored in self._chat.store.present()],
             }
         )
 
     def _around(self) -> Json:
-        """What any page may change for all of them."""
-        connection = self._sender.connection
+        """Settings that every open page shares."""
+        connection = self._chat.connection
         return {
-            "withoutBot": self._store.without_bot(),
+            "withoutBot": self._chat.store.without_bot(),
             "connection": {**connection.model_dump(), "bringsClicks": connection.brings_clicks},
         }
 
     async def _events(self, request: Request) -> Response:
         seen = request.headers.get("last-event-id", "")
-        after = int(seen) if seen.isdecimal() else self._store.last_change()
+        after = int(seen) if seen.isdecimal() else self._chat.store.last_change()
         return StreamingResponse(
-            stream(self._store, self._changes, after, self._around),
+            stream(self._chat.store, self._chat.changes, after, self._around),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store"},
         )
@@ -128,7 +112,7 @@ class Page:
 
     async def _click(self, request: Request) -> Response:
         click = await _body(request, Click)
-        outcome = await self._clicks.click(
+        outcome = await self._chat.clicks.click(
             Button(click.message, click.function, click.parameters, in_dialog=click.dialog),
             click.inputs,
             person=click.person,
@@ -146,15 +130,14 @@ class Page:
         return JSONResponse(for_page(message) if message else {})
 
     async def _connection(self, _request: Request) -> Response:
-        return JSONResponse(self._sender.connection.model_dump())
+        return JSONResponse(self._chat.connection.model_dump())
 
     async def _connect(self, request: Request) -> Response:
-        self._sender.connection = await _body(request, Connection)
-        self._changes.notify()
+        self._chat.connect(await _body(request, Connection))
         return await self._connection(request)
 
     async def _delete_message(self, request: Request) -> Response:
-        self._delete((await _body(request, DeletedMessage)).name)
+        self._chat.delete_as_person((await _body(request, DeletedMessage)).name)
         return JSONResponse({})
 
     async def _active_faults(self, _request: Request) -> Response:
@@ -169,16 +152,6 @@ class Page:
         if switch.off:
             self._faults.switch_off(*switch.off)
         return await self._active_faults(request)
-
-
-def _refusing(work: Work) -> Work:
-    async def answer(request: Request) -> Response:
-        try:
-            return await work(request)
-        except ChatError as error:
-            return google_error(400, "INVALID_ARGUMENT", str(error))
-
-    return answer
 
 
 async def _body(request: Request, kind: type[BodyType]) -> BodyType:

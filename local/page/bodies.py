@@ -1,4 +1,4 @@
-"""What the chat page may ask for, as JSON; anything else is refused."""
+"""The JSON bodies that the chat page may send. Everything else is refused."""
 
 from typing import Literal
 
@@ -10,21 +10,21 @@ class Body(BaseModel):
 
 
 class Done(Body):
-    """What somebody does; their language is the page's."""
+    """An action of a person. `locale` is the language of the page."""
 
     person: str
     locale: Literal["en", "ja"] = "en"
 
 
 class Attachment(Body):
-    """A file that is attached to a message, in name only."""
+    """A file that is attached to a message. Only its name and type are sent."""
 
     name: str = Field(min_length=1, max_length=200)
     type: str = Field("application/octet-stream", pattern=r"^[a-z]+/[a-zA-Z0-9.+-]+$")
 
 
 class PostedMessage(Done):
-    """What a person writes on the page."""
+    """A message that a person writes."""
 
     space: str
     text: str
@@ -34,7 +34,7 @@ class PostedMessage(Done):
 
 
 class GivenCommand(Done):
-    """A command, by its number, with the words after it."""
+    """A command by its number, and the words after it."""
 
     space: str
     command: int
@@ -43,8 +43,10 @@ class GivenCommand(Done):
 
 
 class Click(Done):
-    """A click on a button of the bot's, as the message has it, or the `dialog` that a click on it has opened,
-    with the card's inputs."""
+    """A click on a button in a message of the bot, or in the dialog that the message opened (`dialog`).
+
+    `inputs` are the values of the card's fields.
+    """
 
     message: str
     function: str
@@ -54,7 +56,7 @@ class Click(Done):
 
 
 class Membership(Done):
-    """To add the bot to a space, with what is written to it or None; or to remove it."""
+    """Add the bot to a space, with an optional first message, or remove it."""
 
     space: str
     bot: Literal["add", "remove"]
@@ -62,13 +64,13 @@ class Membership(Done):
 
 
 class DeletedMessage(Body):
-    """The name of the message that a person deletes."""
+    """The name of a message that a person deletes."""
 
     name: str
 
 
 class FaultSwitch(Body):
-    """Faults to switch off, and on: for which share of calls (0 to 1), holding each how long (seconds)."""
+    """Faults to switch off and on. `share` is the share of calls they hit (0 to 1), `seconds` a delay."""
 
     on: list[str] = []
     off: list[str] = []

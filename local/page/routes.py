@@ -1,4 +1,4 @@
-"""Serves the chat page: `/` and the files it loads from `/static/`."""
+"""Serves the chat page: `/`, and the files it loads from `/static/`."""
 
 from pathlib import Path
 
@@ -8,14 +8,14 @@ from starlette.responses import FileResponse
 from starlette.routing import BaseRoute, Route
 
 HERE = Path(__file__).parent / "static"
-#: Named here because a system's own table may call JavaScript `text/plain`, which browsers do not run.
+#: Given here because some systems map JavaScript to `text/plain`, which browsers do not run.
 MEDIA_TYPES = {
     ".html": "text/html",
     ".css": "text/css",
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
-#: A card may carry pictures from anywhere; everything else comes from this server or not at all.
+#: A card may show pictures from anywhere. Everything else must come from this server.
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -37,7 +37,7 @@ HEADERS = {
 
 
 def page_routes() -> list[BaseRoute]:
-    """The routes of the page. What the page asks for under `/page/` is the Chat stand-in's."""
+    """The routes of the page's files. `local.page.api` serves the calls under `/page/`."""
     files = {path.name: path for path in HERE.iterdir() if path.suffix in MEDIA_TYPES}
 
     async def index(_: Request) -> FileResponse:

@@ -1,1 +1,1 @@
-"""Starts the small cloud and the functions on this machine."""
+"""Starts the small cloud and the functions on this machine, and asks them questions."""

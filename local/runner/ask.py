@@ -1,4 +1,4 @@
-"""`python -m local ask`: one conversation through the whole stack, in the terminal."""
+"""`python -m local ask`: asks the questions of one conversation and prints the answers."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 
 @dataclass(frozen=True)
 class Exchange:
-    """One question and what became of it; `answer` None: there was none in time."""
+    """One question and its answer; `answer` is None if none came in time. `seconds` is the whole time."""
 
     question: str
     search_query: str | None
@@ -38,8 +38,8 @@ class Exchange:
 async def ask(questions: list[str], *, as_json: bool, logs: Path) -> int:
     """Ask the questions one after the other in one thread and print the answers; `logs` is a folder.
 
-    Returns ANSWERED (also when the bot asked back), NOT_IN_KNOWLEDGE_BASE when a question got the honest
-    fallback, or NO_ANSWER.
+    Returns the worst result: ANSWERED (also if the bot asked a question back), NOT_IN_KNOWLEDGE_BASE or
+    NO_ANSWER.
     """
     places = Places(state=None, logs=logs, http=free_port())
     os.environ["FIRESTORE_EMULATOR_HOST"] = f"{HOST}:{places.firestore}"

@@ -1,8 +1,8 @@
-"""A function's process: functions-framework, forked from a process that has imported the SDKs already.
+"""The process of a function: functions-framework, forked from a process that has already imported the SDKs.
 
-Five functions would import the same SDKs five times, and again after every fault that kills one; on the two
-cores of a laptop that is most of what a start takes. Only imports are shared: no client is made before the
-fork (`shared/runtime/clients.py`), and each process reads its own environment.
+Otherwise five functions would import the same SDKs five times, and again after every fault that kills one. On
+a laptop with two cores that is most of the start time. Only imports are shared: no client is created before
+the fork (`shared/runtime/clients.py`), and each process reads its own environment.
 """
 
 import multiprocessing
@@ -18,7 +18,7 @@ from pathlib import Path
 from local.runner.skew import Clock, set_by
 
 ROOT = Path(__file__).resolve().parents[2]
-#: None of them looks at the environment when it is imported.
+#: None of them reads the environment at import.
 _SDKS = (
     "flask",
     "gunicorn.app.base",
@@ -33,18 +33,18 @@ _forks.set_forkserver_preload([__name__, *_SDKS])
 
 
 def import_sdks() -> None:
-    """Begin to import the SDKs, in a process of their own; returns at once."""
+    """Start to import the SDKs in a process of their own. Returns immediately."""
     forkserver.ensure_running()
 
 
 def clock() -> Clock:
-    """How many seconds a function's clock is ahead, as its `value`: 0 at first, to be set at any time."""
+    """How many seconds a function's clock is ahead, as its `value`: 0 at first. It can be set at any time."""
     ahead: Clock = _forks.RawValue(Clock, 0.0)
     return ahead
 
 
 def start(arguments: list[str], environment: dict[str, str], log: Path, ahead: Clock) -> BaseProcess:
-    """Start functions-framework with these arguments and no other environment; its output goes to `log`.
+    """Start functions-framework with these arguments and exactly this environment. Its output goes to `log`.
 
     Waits until the SDKs are imported.
     """
@@ -54,7 +54,7 @@ def start(arguments: list[str], environment: dict[str, str], log: Path, ahead: C
 
 
 def _serve(arguments: list[str], environment: dict[str, str], log: str, ahead: Clock) -> None:
-    os.setsid()  # a group of its own: Ctrl-C is for the runner, which then stops the functions in order
+    os.setsid()  # a group of its own: Ctrl-C reaches only the runner, which then stops the functions in order
     threading.Thread(target=_end_with_the_runner, daemon=True).start()
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(output, sys.stdout.fileno())

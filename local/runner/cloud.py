@@ -13,9 +13,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from local.page.api import Page
 from local.page.operator.api import OperatorApi
 from local.page.routes import page_routes
-from local.places import HOST, Places, PortTaken
+from local.places import BUCKET, HOST, Places, PortTaken
 from local.runner.connect import topic_path
 from local.runner.pipeline import EVENTS
 from local.stand_ins.chat.service import Chat
@@ -24,7 +25,6 @@ from local.stand_ins.firestore.service import Firestore
 from local.stand_ins.gemini.service import Gemini
 from local.stand_ins.grpc_server import GrpcServer
 from local.stand_ins.pubsub.server import PubSub
-from local.stand_ins.rag.chunks import BUCKET
 from local.stand_ins.rag.corpora import LOCAL, Corpora
 from local.stand_ins.rag.data import RagData
 from local.stand_ins.rag.service import Rag
@@ -35,7 +35,7 @@ KNOWLEDGE = Path(__file__).resolve().parents[2] / "knowledge"
 
 
 class _Server(uvicorn.Server):
-    """Without signal handlers: the runner decides when to stop."""
+    """A server without signal handlers: the runner decides when to stop."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -43,7 +43,7 @@ class _Server(uvicorn.Server):
 
 
 def _listening(port: int) -> socket.socket:
-    # asyncio switches Nagle's algorithm off only for sockets that name their protocol; with it, every
+    # asyncio turns off Nagle's algorithm only for sockets that name their protocol. With the algorithm, every
     # answer in two parts waits 40 ms.
     server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -57,9 +57,10 @@ def _listening(port: int) -> socket.socket:
 
 
 class Cloud:
-    """Pub/Sub, Firestore, RAG Engine, Cloud Storage, Gemini and Google Chat. `quotas` are Chat's.
+    """Pub/Sub, Firestore, RAG Engine, Cloud Storage, Gemini, Google Chat and the chat page.
 
-    `official`: Google's emulators are at the places of Pub/Sub and Firestore, and ours do not listen.
+    `quotas`: whether Chat enforces its quotas. `official`: Google's emulators run on the ports of Pub/Sub and
+    Firestore, so these two stand-ins do not listen.
     """
 
     def __init__(
@@ -78,6 +79,8 @@ class Cloud:
         self.signer = Signer()
         self._faults = faults
         self.chat = Chat(places.file("chat.sqlite"), faults, self.signer, quotas=quotas)
+        #: The routes that the chat page calls.
+        self.page = Page(self.chat)
         self._gemini = Gemini(self._corpora.indexes[LOCAL], faults)
         self._operator = OperatorApi(places)
         self._firestore = Firestore(places.file("firestore.sqlite"))
@@ -93,7 +96,7 @@ class Cloud:
         self._server: _Server | None = None
 
     async def start(self) -> None:
-        """Listen everywhere. Raises PortTaken; what was started by then is stopped by `stop()`."""
+        """Listen on all ports. Raises PortTaken; `stop()` then stops what was already started."""
         self._storage.start()
         self._started.callback(self._storage.stop)
         self._corpora.open()
@@ -115,29 +118,29 @@ class Cloud:
         await self.chat.start(ingest, ingest, self.publish_event)
 
     async def stop(self) -> None:
-        """Close every port and every file, the events and deliveries under way first."""
+        """End the events and deliveries under way, then close every port and every file."""
         await self._operator.stop()
         await self.chat.stop()
         await self._pubsub.stop()
         await self._started.aclose()
 
     async def _stop_grpc(self, service: str) -> None:
-        await self._grpc[service].stop()  # by name: Pub/Sub may have been restarted
+        await self._grpc[service].stop()  # looked up by name, because Pub/Sub may have been restarted
 
     async def _stop_http(self) -> None:
         if self._server is not None and self._http is not None:
-            # Calls that a fault still holds are cut off: nothing to print a traceback for.
+            # Calls that a fault still holds are cut off. They need no traceback.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             self._server.should_exit = True
             await self._http
 
     @property
     def idle(self) -> bool:
-        """Whether every event of Chat was answered and every message that ours push was acknowledged."""
+        """Whether every event of Chat is answered and every message of our Pub/Sub is acknowledged."""
         return not self.chat.sending and not self._pubsub.undelivered
 
     async def restart_pubsub(self) -> None:
-        """Stop Pub/Sub and start it anew from its file, as after a crash: no message may be missing."""
+        """Stop Pub/Sub and start it again from its file, as after a crash. No message may be lost."""
         await self._grpc["pubsub"].stop()
         await self._pubsub.stop()
         self._pubsub = self._new_pubsub()
@@ -149,7 +152,7 @@ class Cloud:
         return PubSub(self._places.file("pubsub.sqlite"), self._faults, self.signer.mint)
 
     async def publish_event(self, event: bytes) -> None:
-        """Publish an event to the topic that Chat publishes to."""
+        """Publish an event as Chat does, to the topic of its events."""
         await self._pubsub.publish(topic_path(EVENTS), event)
 
     async def _listen_http(self) -> None:
@@ -169,6 +172,7 @@ class Cloud:
         return [
             *self._gemini.routes(),
             *self.chat.routes(),
+            *self.page.routes(),
             *self._storage.routes(),
             *self._operator.routes(),
             article,
@@ -176,7 +180,7 @@ class Cloud:
         ]
 
     async def _article(self, request: Request) -> Response:
-        """An article as the bot's corpus holds it: what the sources' links name."""
+        """An article from the corpus of the bot. The links of the sources lead here."""
         text = self._corpora.article(f"{BUCKET}/{request.path_params['path']}")
         if text is None:
             return PlainTextResponse("There is no such article.", status_code=404)

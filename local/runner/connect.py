@@ -1,4 +1,4 @@
-"""Topics and push subscriptions, created as Terraform does in production."""
+"""Creates the topics and push subscriptions that Terraform creates in production."""
 
 import grpc
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
@@ -8,15 +8,15 @@ from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransp
 from local.places import HOST, PROJECT, PUSH_IDENTITY, Places
 from local.runner.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, EVENTS, FUNCTIONS, TOPICS, Step
 
-#: How long a message that failed waits, at least and at most; twice as long after each failure.
+#: The shortest and longest wait after a failure. The wait doubles after each failure.
 BACKOFF = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 30}}
 
 
 def connect(places: Places, *, official: bool = False) -> None:
-    """Create the topics and the push subscriptions, as Terraform does in production.
+    """Create the topics and the push subscriptions.
 
-    `official`: on Google's emulator, and without the retry policy. With one it holds back messages that
-    fail at the same time until their ack deadline, and loses some for good (0.8.20, measured).
+    `official`: on Google's emulator, without the retry policy. With one, the emulator holds back messages
+    that fail at the same time until their ack deadline, and loses some of them (measured with 0.8.20).
     """
     connect_topics(places)
     with grpc.insecure_channel(f"{HOST}:{places.pubsub}") as channel:
@@ -58,13 +58,13 @@ def _subscribe(
     existing: set[str],
     retry_policy: dict[str, dict[str, int]] | None,
 ) -> None:
-    """The functions' ports change from run to run; unacknowledged messages must follow them."""
+    """Create or update a subscription. The ports change, and unacknowledged messages must follow them."""
     name = _subscription_path(step.subscription)
     url = places.function_url(step.name)
     push = {
         "push_endpoint": url,
         "oidc_token": {"service_account_email": PUSH_IDENTITY, "audience": url},
-        # Chat's own messages are no CloudEvents: they come wrapped.
+        # Chat's own messages are not CloudEvents, so they arrive wrapped.
         **({} if takes == EVENTS else {"no_wrapper": {"write_metadata": True}}),
     }
     if name in existing:
@@ -80,7 +80,7 @@ def _subscribe(
         "ack_deadline_seconds": step.ack_deadline,
         "retry_policy": retry_policy,
     }
-    if takes != DEAD_LETTERS:  # a dead letter has nowhere further to go: it is tried until it is kept
+    if takes != DEAD_LETTERS:  # a dead letter can go nowhere else: it is retried until it is stored
         request["dead_letter_policy"] = {
             "dead_letter_topic": topic_path(DEAD_LETTERS),
             "max_delivery_attempts": DELIVERY_ATTEMPTS,

@@ -1,4 +1,4 @@
-"""Google's official emulators, as Cloud SDK has them: started for a run and never left behind."""
+"""Google's official emulators from the Cloud SDK. They start for one run and never stay behind."""
 
 import http.client
 import shutil
@@ -39,7 +39,7 @@ def _jars(kind: Kind) -> list[Path]:
 
 
 def missing(kind: Kind) -> str | None:
-    """Why the emulator cannot run here, or None when it can."""
+    """The reason why the emulator cannot run here, or None if it can."""
     if shutil.which("java") is None:
         return "no java on the PATH"
     if not _jars(kind):
@@ -48,7 +48,7 @@ def missing(kind: Kind) -> str | None:
 
 
 def _command(kind: Kind, port: int) -> list[str]:
-    # gcloud's wrapper leaves the JVM running when it is killed, so the jar is started directly; on Linux the
+    # When gcloud's wrapper is killed, its JVM keeps running, so we start the jar directly. On Linux the
     # kernel ends it even when the run itself is killed (PR_SET_PDEATHSIG, which survives exec).
     tied_to_us = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     java = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.language=en"]
@@ -87,10 +87,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def emulator(kind: Kind, port: int | None = None) -> Iterator[str]:
-    """Run Google's emulator of `kind`; yields "127.0.0.1:port" once it answers, and ends its JVM afterwards.
+    """Run Google's emulator of `kind`. Yields "127.0.0.1:port" when it answers, and ends its JVM afterwards.
 
-    Without `port`, on a free one. Raises CannotStart with the reason (see `missing`) or with the emulator's
-    own output.
+    Without `port` it uses a free one. Raises CannotStart with the reason (see `missing`) or with the output
+    of the emulator.
     """
     if reason := missing(kind):
         raise CannotStart(reason)
@@ -106,6 +106,6 @@ def emulator(kind: Kind, port: int | None = None) -> Iterator[str]:
 
 @contextmanager
 def both(places: Places) -> Iterator[None]:
-    """Both emulators at the places of Pub/Sub and Firestore. Raises CannotStart as `emulator` does."""
+    """Run both emulators on the ports of Pub/Sub and Firestore. Raises CannotStart as `emulator` does."""
     with emulator("pubsub", places.pubsub), emulator("firestore", places.firestore):
         yield

@@ -1,12 +1,11 @@
-"""The environment of each function's process, built from nothing: no real project, credentials or proxy."""
+"""The environment of each function's process. It names no real project, credentials or proxy."""
 
 import os
-import threading
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Mapping, MutableMapping
 
 from local.places import (
     ADD_ON_IDENTITY,
+    BUCKET,
     CHAT_IDENTITY,
     CORPUS,
     HOST,
@@ -19,13 +18,12 @@ from local.places import (
 from local.runner.pipeline import DEAD_LETTERS, FUNCTIONS
 
 ASKS_GEMINI = ("reformulate", "answer")
-#: Writes a second in a space where Chat's quotas are off: still in turn, but hardly ever waiting for it.
+#: Writes per second and space when Chat's quotas are off: writes still take turns, but hardly ever wait.
 UNBOUND = 1000
-#: Questions a minute that are taken of one person at one laptop, or of a load test that speaks for two.
+#: Questions per minute that are taken from one person at a laptop, or from a load test that speaks for two.
 MOST_A_MINUTE = 100_000
-#: What of a person's own environment the functions may see.
+#: The only variables of the person's own environment that the functions see.
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
-_making_clients = threading.Lock()
 
 
 def of_function(
@@ -36,9 +34,9 @@ def of_function(
     quotas: bool = True,
     most_a_minute: int = MOST_A_MINUTE,
 ) -> dict[str, str]:
-    """The variables of one function; with `gemini_key` it asks the real Gemini. `quotas` are Chat's.
+    """The variables of one function. With `gemini_key` it calls the real Gemini. `quotas` are Chat's.
 
-    `most_a_minute` are the questions of one person that are taken.
+    `most_a_minute` is how many questions per minute ingest takes from one person.
     """
     step = next(step for step in FUNCTIONS if step.name == name)
     common = {
@@ -49,7 +47,7 @@ def of_function(
         "GRPC_VERBOSITY": "ERROR",
         "PYTHONUNBUFFERED": "1",
         "GOOGLE_CLOUD_PROJECT": PROJECT,
-        **_emulators_at(places),
+        **places.emulators,
         "DEAD_LETTER_TOPIC": DEAD_LETTERS,
         "CHAT_ENDPOINT": places.url,
     }
@@ -63,7 +61,7 @@ def environment_of_operators(places: Places) -> str:
     """Shell lines that point `python -m ops` at this cloud."""
     variables = {
         "GOOGLE_CLOUD_PROJECT": PROJECT,
-        **_emulators_at(places),
+        **places.emulators,
         "STORAGE_EMULATOR_HOST": places.url,
         "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
         "RAG_LOCATION": LOCATION,
@@ -72,47 +70,23 @@ def environment_of_operators(places: Places) -> str:
 
 
 def isolate(environ: MutableMapping[str, str]) -> None:
-    """Leave the runner's own process nothing but what it may use: gRPC and httpx would follow a proxy, and
-    the SDKs a project or an emulator of the person who runs it."""
+    """Clear the runner's own environment except for what it may use.
+
+    Otherwise gRPC and httpx would follow the person's proxy, and the SDKs their project or emulator.
+    """
     kept = {key: environ[key] for key in (*KEPT, "HOME", "TERM", "GEMINI_API_KEY") if key in environ}
     environ.clear()
-    environ.update(kept, GRPC_VERBOSITY="ERROR")  # a closing stand-in is nothing to tell a person
-
-
-@contextmanager
-def clients_of(places: Places) -> Iterator[None]:
-    """Clients of Pub/Sub and Firestore that are made in here are of this small cloud.
-
-    The SDKs read their variables when a client is made, so this process has them for that moment alone.
-    """
-    variables = _emulators_at(places)
-    with _making_clients:
-        before = {name: os.environ.get(name) for name in variables}
-        os.environ.update(variables)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name)
-                if value is not None:
-                    os.environ[name] = value
+    environ.update(kept, GRPC_VERBOSITY="ERROR")  # people need not see that a stand-in closes
 
 
 def own_key(environ: Mapping[str, str]) -> str | None:
-    """The Gemini API key that a person has set, if any."""
+    """The Gemini API key that the person has set, or None."""
     return environ.get("GEMINI_API_KEY") or None
-
-
-def _emulators_at(places: Places) -> dict[str, str]:
-    return {
-        "PUBSUB_EMULATOR_HOST": f"{HOST}:{places.pubsub}",
-        "FIRESTORE_EMULATOR_HOST": f"{HOST}:{places.firestore}",
-    }
 
 
 def _own(name: str, places: Places, most_a_minute: int) -> dict[str, str]:
     if name == "ingest":
-        # Whatever the Chat here is switched to; production trusts the one kind of token that it is sent.
+        # Every connection that the Chat here can be switched to. Production trusts one kind of token.
         return {
             "CHAT_AUDIENCE": f"{places.function_url('ingest')},{PROJECT_NUMBER}",
             "CHAT_EMAIL": f"{CHAT_IDENTITY},{ADD_ON_IDENTITY}",
@@ -127,7 +101,7 @@ def _own(name: str, places: Places, most_a_minute: int) -> dict[str, str]:
             "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",
             # The index here compares words.
             "SEARCH_KIND": "lexical",
-            "SOURCE_LINKS": f'{{"gs://threadwise-knowledge/": "{places.url}/knowledge/"}}',
+            "SOURCE_LINKS": f'{{"{BUCKET}/": "{places.url}/knowledge/"}}',
         }
     return {}
 

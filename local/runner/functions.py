@@ -16,14 +16,14 @@ from local.stand_ins.faults import Faults
 START_SECONDS = 60.0
 #: Seconds for a function to end by itself when it is asked to.
 STOP_SECONDS = 2.0
-#: Seconds after which `tell` is started: no question needs it at first, and the first answer is waited for.
+#: Seconds after which `tell` starts: no question needs it at first, and people wait for the first answer.
 TELL_AFTER = 3.0
-#: How often the supervisor looks, in seconds; a dead function is started again, as Cloud Run would.
+#: Seconds between two looks of the supervisor. It restarts a dead function, as Cloud Run does.
 LOOK_EVERY = 0.2
 
 
 class FunctionFailed(Exception):
-    """A function ended while it was starting; the text holds the end of its log."""
+    """A function ended during its start; the text holds the end of its log."""
 
 
 class Functions:
@@ -49,7 +49,7 @@ class Functions:
         self._watch: asyncio.Task[None] | None = None
 
     def spawn(self) -> None:
-        """Start all processes, without waiting until they listen."""
+        """Start all processes. Does not wait until they listen."""
         self._places.logs.mkdir(parents=True, exist_ok=True)
         for log in self._places.logs.glob("*.log"):
             log.unlink()  # of an earlier run
@@ -57,28 +57,28 @@ class Functions:
             self._spawn(step)
 
     async def ready(self) -> None:
-        """Wait until every step listens, then begin to watch. Raises FunctionFailed."""
+        """Wait until every step listens, then watch them. Raises FunctionFailed."""
         await asyncio.gather(*(self._listening(step.name) for step in STEPS))
         self._watch = asyncio.create_task(self._supervise())
         self._faults.on_answer = self._freeze
 
     def kill(self, name: str) -> None:
-        """End a function's processes at once, in the middle of whatever they do."""
+        """Kill a function's processes at once, in the middle of their work."""
         _signal_group(self._processes[name], signal.SIGKILL)
 
-    def watch_no_more(self) -> None:
-        """Start nothing again from now on."""
+    def stop_watching(self) -> None:
+        """Restart nothing from now on."""
         if self._watch is not None:
             self._watch.cancel()
         for thaw in self._thaws.values():
             thaw.cancel()
 
     def stop(self) -> None:
-        """Ask all processes to end, and end those that do not."""
+        """Ask all processes to end, and kill those that do not."""
         for process in self._processes.values():
             _signal_group(process, signal.SIGCONT)
         for process in self._processes.values():
-            # gunicorn's quick shutdown: it does not wait for idle connections.
+            # gunicorn shuts down quickly: it does not wait for idle connections.
             _signal_group(process, signal.SIGINT)
         for process in self._processes.values():
             process.join(STOP_SECONDS)

@@ -1,4 +1,4 @@
-"""What became of a question: its record in Firestore, and its message in Chat."""
+"""The outcome of a question: its record in Firestore, and its messages in Chat."""
 
 import asyncio
 import json
@@ -19,14 +19,14 @@ LOOK_EVERY = 0.05
 
 
 class Outcomes:
-    """Looks from outside; the Firestore client follows FIRESTORE_EMULATOR_HOST."""
+    """Reads outcomes from outside. The Firestore client follows FIRESTORE_EMULATOR_HOST."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
         self._firestore: Any = Client(project=PROJECT)
 
     async def final(self, question_id: str) -> Fields:
-        """The question's final message once it is posted; {} when that does not happen in time."""
+        """How the question ended, once its answer is posted; {} if that does not happen in time."""
         reference = self._firestore.collection(COLLECTION).document(document_id(question_id))
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
@@ -37,7 +37,7 @@ class Outcomes:
         return {}
 
     async def said(self, question_id: str, parts: int = 1) -> str:
-        """What the person sees in Chat, of all messages that an answer takes."""
+        """The text that the person sees in Chat. `parts` is the number of messages of the answer."""
         space = "/".join(question_id.split("/")[:2])
         roles = ["", *(part_role(number) for number in range(1, parts))]
         names = [f"{space}/messages/{message_id(question_id, role=role)}" for role in roles]

@@ -1,4 +1,4 @@
-"""`python -m local`: the small cloud and the functions, until Ctrl-C."""
+"""`python -m local`: serves the chat page, with the small cloud and the functions, until Ctrl-C."""
 
 import asyncio
 import os
@@ -15,8 +15,8 @@ from local.runner.stack import running
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = {
-    "model_local": "Answers come from a small rule-based model that quotes the knowledge base.",
-    "model_gemini": "Answers come from Gemini (GEMINI_API_KEY is set); everything else is on this machine.",
+    "model_local": "A small rule-based model answers with quotes from the knowledge base.",
+    "model_gemini": "Gemini answers (GEMINI_API_KEY is set). Everything else runs on this machine.",
 }
 
 
@@ -30,14 +30,14 @@ async def serve(port: int, state: Path) -> None:
     places = Places(state=state, logs=state / "logs", http=port)
     key = own_key(os.environ)
     async with running(places, gemini_key=key) as (cloud, _):
-        console.print(f"[bold]threadwise[/bold] is listening: [bold blue underline]{places.url}[/]")
-        console.print(MODELS[cloud.chat.model_note], style="dim", soft_wrap=True)
-        console.print(f"Conversations and logs: {state}. Ctrl-C stops everything.", style="dim")
+        console.print(f"[bold]threadwise[/bold] is ready: [bold blue underline]{places.url}[/]")
+        console.print(MODELS[cloud.page.model_note], style="dim", soft_wrap=True)
+        console.print(f"Conversations and logs are in {state}. Press Ctrl-C to stop.", style="dim")
         operators = state / "ops.env"
         operators.write_text(environment_of_operators(places))
         there, python = f"cd {quote(str(ROOT))} && . {quote(str(operators))}", quote(sys.executable)
         use = f"{there} && {python} -m ops dead groups"
-        console.print(f"Operators, in another terminal: {use}", style="dim", soft_wrap=True)
+        console.print(f"For operators, in another terminal: {use}", style="dim", soft_wrap=True)
         try:
             await stop.wait()
         finally:

@@ -1,4 +1,4 @@
-"""The small cloud with the four functions on it, from start to stop."""
+"""Starts and stops the small cloud with the functions."""
 
 import asyncio
 import sqlite3
@@ -26,16 +26,16 @@ async def running(
     official: bool = False,
     most_a_minute: int = MOST_A_MINUTE,
 ) -> AsyncIterator[tuple["Cloud", Functions]]:
-    """Everything, ready for questions. Raises PortTaken, FunctionFailed or CannotStart.
+    """Run everything, ready for questions. Raises PortTaken, FunctionFailed or CannotStart.
 
-    `official`: on Google's emulators, which listen already (`local.runner.emulators.both`). `most_a_minute`
-    are the questions of one person that are taken.
+    `official`: use Google's emulators, which must already run (`local.runner.emulators.both`).
+    `most_a_minute` is how many questions per minute are taken from one person.
     """
     faults = faults or Faults()
     functions = Functions(places, faults, gemini_key, quotas=quotas, most_a_minute=most_a_minute)
     import_sdks()
     try:
-        # The SDKs are imported meanwhile, which takes longest; so these two come only now.
+        # Imported late, while the other process imports the SDKs, which takes longest.
         from local.runner.cloud import Cloud
         from local.runner.connect import connect
 
@@ -43,7 +43,7 @@ async def running(
             cloud = Cloud(places, faults, quotas=quotas, official=official)
         except (OSError, ValueError, sqlite3.Error) as error:
             raise CannotStart(str(error)) from error
-        cloud.chat.model_note = "model_gemini" if gemini_key else "model_local"
+        cloud.page.model_note = "model_gemini" if gemini_key else "model_local"
         try:
             await _start(cloud)
             await asyncio.to_thread(functions.spawn)
@@ -51,7 +51,7 @@ async def running(
             await functions.ready()
             yield cloud, functions
         finally:
-            functions.watch_no_more()
+            functions.stop_watching()
             await asyncio.to_thread(functions.stop)
             await cloud.stop()
     finally:

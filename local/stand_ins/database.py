@@ -1,14 +1,14 @@
-"""The files that stand-ins keep their state in."""
+"""SQLite files for the state of the stand-ins."""
 
 import sqlite3
 from pathlib import Path
 
 
 def opened(state: Path | None, schema: str) -> sqlite3.Connection:
-    """The SQLite file of one stand-in, made if need be; None: in memory. Raises OSError when it is in use by
-    another process, or is not such a file.
+    """The database of one stand-in, created if needed; None keeps it in memory.
 
-    Without synchronous writes a commit survives SIGKILL, though not a power cut.
+    Raises OSError if another process uses the file, or if it is not an SQLite file. Writes are not
+    synchronous: a commit survives SIGKILL, but not a power cut.
     """
     if state is not None:
         state.parent.mkdir(parents=True, exist_ok=True)

@@ -1,32 +1,36 @@
-"""Faults that can be switched on by name: the small cloud must not be kinder than the real one.
+"""Faults that can be switched on by name, because the real cloud fails, too.
 
-A fault is named `<service>-<kind>`, for example `firestore-down` or `gemini-cut-off`. Every stand-in passes
-`gate()` before it answers a call; kinds that change *what* a service says or delivers (a duplicate
-delivery, a blocked model answer) are asked for by the stand-in itself with `drawn()`.
+A fault is named `<service>-<kind>`, for example `firestore-down` or `gemini-cut-off`. Every stand-in answers
+each call inside `call()`, which awaits `gate()` first. For faults that change *what* a service says or
+delivers (a duplicate delivery, a blocked model answer), the stand-in itself asks `drawn()`.
 
-Of every service: `-down` (503), `-throttled` (429) and `-refused` (403, for good) at once, `-slow` after some
-seconds, `-hang` never. Of Chat: `chat-duplicate` sends an event twice, `chat-refused-cards` answers 400 to a
-message with cards and takes one of text alone, `chat-late` answers a write with 504 and applies it seconds
-later. Of Pub/Sub: `pubsub-duplicate` and `pubsub-late` deliveries. Of Gemini: answers that are
-`gemini-blocked`, `-cut-off`, `-invalid`, `-empty`, or `gemini-long`, so that they take several messages.
-Of the functions: `<name>-killed` ends their processes every few seconds, in the middle of whatever;
-`<name>-frozen` stops them for some seconds once they have answered, as Cloud Run takes the processor from an
-instance (whatever else they have under way stands still, too); `<name>-skewed` sets their clocks ahead by so
-many seconds, or back where that is negative.
+Every service has `-down` (503), `-throttled` (429) and `-refused` (403, which is final): they answer at once.
+`-slow` answers after some seconds, `-hang` never. Chat has three more: `chat-duplicate` sends an event twice,
+`chat-refused-cards` answers 400 to a message with cards and takes one of text alone, `chat-late` answers a
+write with 504 and applies it seconds later. Pub/Sub has `pubsub-duplicate` and `pubsub-late` deliveries.
+Gemini's answers can be `gemini-blocked`, `-cut-off`, `-invalid`, `-empty`, or `gemini-long`, which takes
+several messages.
+
+`<function>-killed` kills the function's processes every few seconds, in the middle of their work.
+`<function>-frozen` stops them for some seconds once they have answered, as Cloud Run takes the processor from
+an instance. Other work of theirs stands still, too. `<function>-skewed` sets their clocks ahead by so many
+seconds, or back where that is negative.
 """
 
 import asyncio
 import random
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
 FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer", "tell")
-#: Kinds that every service understands, and those of every function.
+#: The kinds of every service, and those of every function.
 COMMON_KINDS = ("down", "slow", "throttled", "hang", "refused")
 OF_FUNCTIONS = ("killed", "frozen", "skewed")
-#: Kinds that only one service understands.
+#: The kinds of single services.
 OWN_KINDS = {
     "pubsub": ("duplicate", "late"),
     "chat": ("duplicate", "refused-cards", "late"),
@@ -36,7 +40,7 @@ NAMES = (
     *(f"{service}-{kind}" for service in SERVICES for kind in (*COMMON_KINDS, *OWN_KINDS.get(service, ()))),
     *(f"{function}-{kind}" for function in FUNCTIONS for kind in OF_FUNCTIONS),
 )
-#: How long a hanging call is held, in seconds: longer than any deadline of a step.
+#: How many seconds a hanging call is held: longer than the deadline of any step.
 HANG_SECONDS = 3600.0
 
 
@@ -51,34 +55,45 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault that is switched on: which calls it hits (`share`, 0 to 1) and how long it holds them."""
+    """A fault that is switched on: the share of calls that it hits (0 to 1), and the seconds of its delay."""
 
     name: str
     share: float = 1.0
     seconds: float = 2.0
 
 
+@dataclass
+class Call:
+    """One call of a service; it came and had its answer (None: not yet) at these monotonic seconds."""
+
+    service: str
+    method: str
+    came: float
+    answered: float | None = None
+
+
 class Faults:
-    """The faults that are on now. Draws are seeded, so that a run can be repeated."""
+    """The faults that are on. The seed makes runs repeatable."""
 
     def __init__(self, seed: int = 0) -> None:
         self._on: dict[str, Fault] = {}
         self._random = random.Random(seed)
-        #: How often each fault has hit, by name.
+        #: Number of hits of each fault, by name.
         self.hits: dict[str, int] = {}
-        #: How many calls each service has had: (service, method).
+        #: Number of calls by (service, method), including refused ones.
         self.calls: Counter[tuple[str, str]] = Counter()
-        #: Told the URL of a function each time one has answered.
+        #: Called with the URL of a function each time one has answered.
         self.on_answer: Callable[[str], None] = lambda _: None
+        self._recordings: list[list[Call]] = []
 
     def switch_on(self, name: str, *, share: float = 1.0, seconds: float = 2.0) -> None:
-        """Switch a fault on. Raises ValueError naming the known faults when the name is unknown."""
+        """Switch a fault on. Raises ValueError, with the known names, for an unknown one."""
         if name not in NAMES:
             raise ValueError(f"Unknown fault {name!r}. Known faults: {', '.join(NAMES)}")
         self._on[name] = Fault(name, share, seconds)
 
     def switch_off(self, *names: str) -> None:
-        """Switch these faults off; without a name, all of them."""
+        """Switch these faults off, or all faults if no name is given."""
         for name in names or tuple(self._on):
             self._on.pop(name, None)
 
@@ -88,19 +103,41 @@ class Faults:
 
     @property
     def active(self) -> list[Fault]:
-        """The faults that are on, in the order they were switched on."""
+        """The faults that are on, in the order in which they were switched on."""
         return list(self._on.values())
 
     def drawn(self, name: str) -> Fault | None:
-        """The fault, if it is on and hits this call."""
+        """The fault if it is on and hits this call, otherwise None."""
         fault = self._on.get(name)
         if fault is None or self._random.random() >= fault.share:
             return None
         self.hits[name] = self.hits.get(name, 0) + 1
         return fault
 
+    @contextmanager
+    def recording(self) -> Iterator[list[Call]]:
+        """The calls that come from now on, in order, as long as this lasts."""
+        calls: list[Call] = []
+        self._recordings.append(calls)
+        try:
+            yield calls
+        finally:
+            self._recordings = [each for each in self._recordings if each is not calls]
+
+    @asynccontextmanager
+    async def call(self, service: str, method: str) -> AsyncIterator[None]:
+        """Answer a call in here, once it is through the gate. Raises Refused."""
+        call = Call(service, method, time.monotonic())
+        for recording in self._recordings:
+            recording.append(call)
+        try:
+            await self.gate(service, method)
+            yield
+        finally:
+            call.answered = time.monotonic()
+
     async def gate(self, service: str, method: str) -> None:
-        """Hold or refuse a call to `service` as the faults that are on demand. Raises Refused."""
+        """Count a call to `service`, and delay or refuse it as its faults demand. Raises Refused."""
         self.calls[service, method] += 1
         if self.drawn(f"{service}-down"):
             raise Refused("UNAVAILABLE", 503, f"{service} is down (fault {service}-down)")

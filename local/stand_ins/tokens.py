@@ -1,4 +1,4 @@
-"""Signed tokens as Google issues them, from a key of our own, and the certificates to check them with."""
+"""Tokens like Google's, signed with our own key, and the certificates to check them."""
 
 import datetime
 import time
@@ -14,12 +14,12 @@ from google.auth import crypt, jwt
 from local.places import CHAT_IDENTITY
 
 GOOGLE_ISSUER = "https://accounts.google.com"
-#: The identity that classic Chat apps are called by (developers.google.com, "Verify requests from Chat").
+#: The identity that calls classic Chat apps (developers.google.com, "Verify requests from Chat").
 CHAT_EMAIL = CHAT_IDENTITY
 
 
 class Signer:
-    """Mints OIDC identity tokens; every instance has a key and a certificate of its own."""
+    """Mints OIDC identity tokens. Every instance has its own key and certificate."""
 
     def __init__(self, key_id: str = "local-1") -> None:
         self.key_id = key_id
@@ -40,9 +40,9 @@ class Signer:
         lifetime: float = 3600,
         extra: Mapping[str, Any] | None = None,
     ) -> str:
-        """A signed JWT; a negative `lifetime` (seconds) makes one that has expired.
+        """A signed JWT. A negative `lifetime` (seconds) gives an expired one.
 
-        Without an e-mail it is of the kind that a service account signs for itself.
+        Without an e-mail it is like the tokens that a service account signs for itself.
         """
         now = int(time.time())
         claims = {
@@ -57,7 +57,7 @@ class Signer:
         return token.decode("ascii")
 
     def certificates(self) -> dict[str, str]:
-        """Key id → PEM certificate, the shape of https://www.googleapis.com/oauth2/v1/certs."""
+        """Key id → PEM certificate, as at https://www.googleapis.com/oauth2/v1/certs."""
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "threadwise local")])
         now = datetime.datetime.now(datetime.UTC)
         certificate = (

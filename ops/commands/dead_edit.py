@@ -16,7 +16,7 @@ from ops.errors import Exit, OpsError
 from ops.options import Note, WithText, Yes
 from ops.replay import Order, Outcome, outlook, replay
 from ops.world import World
-from shared.language.texts import languages
+from shared.language.catalogue import languages
 from shared.memory.cases import MOST_BYTES, OPEN
 from shared.memory.firestore import Fields
 from shared.messages.envelope import Envelope

@@ -7,7 +7,7 @@ name. So the action is named in a parameter, too.
 from google.apps.card_v1.types import Button
 
 from shared.chat.api import Card
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.feedback import REASONS, VERDICTS, Verdict
 
 #: What a click asks for.

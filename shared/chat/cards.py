@@ -5,16 +5,16 @@ from typing import Literal
 
 from shared.chat.api import Card, Content
 from shared.chat.message import PROGRESS_CARD
-from shared.language.texts import text
-from shared.language.unseen import visible
+from shared.language.catalogue import text
+from shared.language.untrusted import visible
 from shared.messages.envelope import Language
+from shared.messages.step import Note
 
 #: A card is no place for an essay: a longer query is cut.
 LONGEST_QUERY = 200
 
 State = Literal["done", "running", "waiting"]
 Stage = Literal["understanding", "searching", "writing"]
-Note = Literal["still_working", "trying_again"]
 STAGES: tuple[Stage, ...] = ("understanding", "searching", "writing")
 _ICONS = {"done": "check_circle", "running": "progress_activity", "waiting": "radio_button_unchecked"}
 

@@ -7,7 +7,6 @@ from typing import Literal
 
 from shared.chat.payloads import Json, Payload, part, parts, payload
 from shared.chat.places import MESSAGE, Place, named, place_of, whole
-from shared.language.texts import languages
 from shared.messages.envelope import Language, Question
 from shared.runtime.errors import Permanent
 
@@ -81,9 +80,10 @@ Event = Asked | Mentioned | Commanded | Added | Removed | Clicked | Ignored
 
 
 def understand(
-    body: bytes, commands: Mapping[str, str] = COMMANDS, spoken: tuple[Language, ...] = languages()
+    body: bytes, commands: Mapping[str, str] = COMMANDS, spoken: tuple[Language, ...] | None = None
 ) -> Event:
-    """Read an event. `commands` are the names of command ids, `spoken` the languages that the bot speaks.
+    """Read an event. `commands` are the names of command ids, `spoken` the languages that the bot speaks
+    (None: all).
 
     Raises Permanent: `event_malformed` when a part is missing that it cannot do without, `event_unknown` when
     its shape is none of Chat's.
@@ -104,7 +104,7 @@ def understand(
             return _spoken(event, place, said, commands)
 
 
-def question_of(body: bytes, spoken: tuple[Language, ...] = languages()) -> Question | None:
+def question_of(body: bytes, spoken: tuple[Language, ...] | None = None) -> Question | None:
     """The question in an event, if there is one. Never fails."""
     try:
         event = understand(body, spoken=spoken)

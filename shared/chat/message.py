@@ -15,7 +15,7 @@ from google.apps.chat_v1.types import Message
 
 from shared.chat.api import Card, ChatApi, Content, Form
 from shared.chat.slots import Slots
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, StepError, Transient

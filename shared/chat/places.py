@@ -8,7 +8,6 @@ from typing import Any
 
 from shared.chat.payloads import Json, Payload, storable
 from shared.language.detect import of_person
-from shared.language.texts import languages
 from shared.messages.envelope import Language
 from shared.runtime.errors import Permanent
 
@@ -48,10 +47,10 @@ class Place:
     key: str
 
 
-def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...] = languages()) -> Place:
+def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...] | None = None) -> Place:
     """The place of an event with these words. Raises Permanent (`event_malformed`).
 
-    `spoken` are the languages that the bot speaks there.
+    `spoken` are the languages that the bot speaks there (None: all).
     """
     name = event.message.get("name")
     space = named("/".join(str(name or event.space.get("name")).split("/")[:2]), _SPACE, "space.name")

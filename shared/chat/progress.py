@@ -1,8 +1,12 @@
 """Progress in a question's message: only under a lease, tried once, and given up quietly."""
 
+from collections.abc import Mapping
+
+from shared.chat.cards import Stage, progress
 from shared.chat.message import Chat, Content
 from shared.memory.records import Records
-from shared.messages.envelope import Question
+from shared.messages.envelope import Envelope, Question
+from shared.messages.step import Note
 from shared.runtime.deadline import Deadline
 
 #: Seconds that showing progress may take in all, so that a step is never kept from its end.
@@ -29,3 +33,11 @@ class Progress:
             return
         with self._records.writing(question.id, lease, briefly) as until:
             self._chat.update_progress(question, content, until)
+
+    def say(
+        self, envelope: Envelope, stage: Stage, note: Note, times: Mapping[str, float], deadline: Deadline
+    ) -> None:
+        """Show the stage that is under way, with a note. Raises what went wrong."""
+        question = envelope.question
+        card = progress(question.language, stage, envelope.search_query, note, times)
+        self.show(question, card, deadline, again=envelope.again)

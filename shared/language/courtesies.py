@@ -1,33 +1,18 @@
-"""Greetings, thanks and the like: there is nothing to search for in them, and nothing to rewrite."""
+"""Small talk, and other short words of a conversation: greetings, thanks, "yes", and whether a text asks.
+
+There is nothing to search for in a greeting, and nothing to rewrite. The phrases are in the catalogues; each
+is understood whatever language the person is spoken to in.
+"""
 
 import re
+from functools import cache
 
-from shared.messages.envelope import Envelope
+from shared.language.catalogue import grammar, grammars, languages
+from shared.language.detect import plain
+from shared.language.words import any_of
+from shared.messages.envelope import Envelope, Language
 
-_SAID_FIRST = (
-    r"(?:ok(?:ay)?\W+)?(?:(?:(?:many )?thanks|thank you|hello|hi|hey|good (?:morning|evening|afternoon)"
-    r"|(?:good)?bye|great|perfect|got it|i see|never mind)\b)"
-)
-#: What goes on from a courtesy and asks for nothing; "Thanks, now on a Mac" does.
-_SAID_NEXT = (
-    r"(?:[^\w?？]|\b(?:thanks|thank you|hello|there|and|again|all|everyone|team|guys|bot|so|very|a|lot|much"
-    r"|many|for|your|the|help|helping|answer|quick|in advance|that|this|it|works?|worked|helps?|helped|is|was"
-    r"|clear|good|great|perfect|nice|kindly|day|have|see|now|you too|you)\b)*"
-)
-_SAID_FIRST_IN_JAPANESE = (
-    r"(?:はい\W+)?(?:どうも|本当に|大変)?(?:ありがとう|助かりました|こんにちは|おはよう|こんばんは|お疲れ"
-    r"|よろしく|了解|承知|[わ分]かりました|なるほど)"
-)
-_SAID_NEXT_IN_JAPANESE = (
-    r"(?:[^\w?？]|ございま(?:す|した)|です|でした|(?:し|いたし)?ました|(?:さま|様)(?:です|でした)"
-    r"|お?願い(?:いた)?します|う|とう|本当に|とても|大変|どうも|助かり|ありがと|また|ね|よ)*"
-)
-_COURTESY = re.compile(
-    rf"{_SAID_FIRST}{_SAID_NEXT}|(?:hello|hi|hey)\W*|{_SAID_FIRST_IN_JAPANESE}{_SAID_NEXT_IN_JAPANESE}",
-    re.IGNORECASE,
-)
-_AGREEMENT = re.compile(r"(?:ok|okay|yes|no|はい|いいえ)\W*", re.IGNORECASE)
-_ASKS = re.compile(r"(?:[?？]|か。)\W*$")
+_QUESTION_MARK = re.compile("[?？]")
 
 
 def is_small_talk(text: str, after: str = "") -> bool:
@@ -35,10 +20,10 @@ def is_small_talk(text: str, after: str = "") -> bool:
 
     `after` is what was said just before: "yes" is an answer when that was a question.
     """
-    said = text.strip()
-    if _AGREEMENT.fullmatch(said):
-        return _ASKS.search(after) is None
-    return _COURTESY.fullmatch(said) is not None
+    said = plain(text)
+    if _agreement().fullmatch(said):
+        return not _ends_asking(after)
+    return any(_courtesy(language).fullmatch(said) for language in languages())
 
 
 def is_only_polite(envelope: Envelope) -> bool:
@@ -51,3 +36,41 @@ def stands_alone(envelope: Envelope) -> bool:
     """Whether nothing that was said before bears on what is searched for: there was nothing, the question is
     small talk, or it is to be taken literally."""
     return envelope.literal or not envelope.history or is_only_polite(envelope)
+
+
+def confirms(text: str) -> bool:
+    """Whether a text is a "yes" and nothing else, in any of the languages."""
+    said = plain(text).strip(" .!。").lower()
+    return any(said in each.yes for each in grammars())
+
+
+def asks(text: str) -> bool:
+    """Whether there is a question in a text: a question mark, or the ending of a question."""
+    return _QUESTION_MARK.search(text) is not None or _ends_asking(text)
+
+
+def _ends_asking(text: str) -> bool:
+    return _question_end().search(text) is not None
+
+
+@cache
+def _question_end() -> re.Pattern[str]:
+    endings = any_of(ending for each in grammars() for ending in each.question_endings)
+    return re.compile(rf"(?:[?？]|{endings}[。.]?)\W*$")
+
+
+@cache
+def _agreement() -> re.Pattern[str]:
+    agreement = any_of(phrase for each in grammars() for phrase in each.courtesies.agreement)
+    return re.compile(rf"{agreement}\W*", re.IGNORECASE)
+
+
+@cache
+def _courtesy(language: Language) -> re.Pattern[str]:
+    """A phrase that opens a courtesy and nothing but others that go on from it; "Thanks, now on a Mac" asks.
+
+    A greeting is one with a question mark, too: "Hello?".
+    """
+    said = grammar(language).courtesies
+    whole = rf"(?:{any_of(said.lead)}\W*)*{any_of(said.opens)}(?:[^\w?？]|{any_of(said.goes_on)})*"
+    return re.compile(rf"{whole}|{any_of(said.greetings)}\W*", re.IGNORECASE)

@@ -34,8 +34,8 @@ def with_keywords_of(envelope: Envelope, sentence: str) -> str:
     unsaid = keywords(_asked(envelope), history)
     said = {term for word in words(sentence) for term in word.terms}
     new = [word for word in unsaid if said.isdisjoint(word.terms)]
-    japanese = of_text(question.text, question.language) == "ja"
-    return with_unsaid(" ".join(sentence.split()), new, japanese=japanese)
+    language = of_text(question.text, question.language)
+    return with_unsaid(" ".join(sentence.split()), new, language)
 
 
 def _asked(envelope: Envelope) -> str:

@@ -11,7 +11,9 @@ of topic. A word that both sides used, and a name, counts more. Figures: `docs/q
 from collections.abc import Iterable
 from typing import Protocol
 
+from shared.language.catalogue import grammar
 from shared.language.words import Word
+from shared.messages.envelope import Language
 
 FADING = 0.7
 FADING_AT_A_NEW_TOPIC = 0.2
@@ -102,15 +104,17 @@ class Salience:
         return score * A_NAME if term in self._names else score
 
 
-def with_unsaid(question: str, unsaid: Iterable[Word], *, japanese: bool) -> str:
+def with_unsaid(question: str, unsaid: Iterable[Word], language: Language) -> str:
     """The question with what it leaves unsaid in brackets behind it, on one line.
 
-    `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」; without words, the question.
+    `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」, as the language writes it;
+    without words, the question.
     """
     said = [word.surface for word in unsaid]
     if not said:
         return question
-    return f"{question}（{' '.join(said)}）" if japanese else f"{question} ({', '.join(said)})"
+    written = grammar(language)
+    return written.query.format(question=question, words=written.between.join(said))
 
 
 def _best_first(scored: tuple[float, Word]) -> tuple[float, str]:

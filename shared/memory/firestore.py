@@ -8,9 +8,12 @@ from typing import Any
 
 from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
 
+from shared.messages.envelope import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from shared.runtime.retry import call
+
+__all__ = ["TIMEOUT", "Fields", "change", "document_id", "expiry", "read"]
 
 #: Seconds one attempt of a read or write may take.
 TIMEOUT = 3.0
@@ -18,11 +21,6 @@ TIMEOUT = 3.0
 MOST_CHANGES = 8
 
 Fields = dict[str, Any]
-
-
-def document_id(resource_name: str) -> str:
-    """`spaces/A/threads/B` → `spaces_A_threads_B`: a document id may not contain a slash."""
-    return resource_name.replace("/", "_")
 
 
 def expiry(now: datetime, keep: timedelta) -> datetime:

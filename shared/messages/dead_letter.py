@@ -1,20 +1,18 @@
 """A message of the dead-letter topic, read: what it was, who sent it, where it failed.
 
-Anything can be a dead letter, also what no code of ours has sent. `shared/memory/cases.py` keeps them.
+Anything can be a dead letter, also what no code of ours has sent. `shared/chat/letters.py` reads events of
+Chat, too. `shared/memory/cases.py` keeps the letters.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from shared.chat.events import question_of
-from shared.chat.payloads import payload, storable
-from shared.language.texts import languages
-from shared.memory.firestore import document_id
-from shared.messages.envelope import Context, Envelope, Language, Question
+from shared.messages.envelope import Context, Envelope, Question, document_id
 from shared.runtime.cloudevent import REPLAY_COUNT, received_attributes
 from shared.runtime.errors import StepError
 
@@ -40,6 +38,22 @@ def unknown_id(data: bytes) -> str:
     return "unknown_" + hashlib.sha256(data).hexdigest()[:32]
 
 
+#: Where a body was cut off: an envelope's question comes early in it, and begins with its id.
+_ID_IN_A_PART = re.compile(rb'"question":\s*{\s*"id":\s*"(spaces/[^"/\s]{1,200}/messages/[^"/\s]{1,200})"')
+
+#: Reads an event of Chat: what of it may be stored, and the question in it if there is one; None when it is
+#: no event. The second argument tells that the message must be one.
+ReadEvent = Callable[[bytes, bool], tuple[bytes, Question | None] | None]
+
+
+def question_id_in(body: bytes) -> str | None:
+    """The id of the question in an envelope, whole or cut off, of any version; None for anything else."""
+    if question := _question_alone(body):
+        return question.id
+    cut = _ID_IN_A_PART.search(body) if not _is_json(body) else None
+    return cut[1].decode("utf-8", "replace") if cut else None
+
+
 @dataclass(frozen=True)
 class DeadLetter:
     """One message of the dead-letter topic. `attributes` are the original ones, without those that were
@@ -58,37 +72,27 @@ class DeadLetter:
     envelope: Envelope | None = None
 
     @classmethod
-    def from_push(
-        cls, headers: Mapping[str, str], body: bytes, spoken: tuple[Language, ...] = languages()
-    ) -> "DeadLetter":
-        """Read an unwrapped push. Never fails: what cannot be understood is kept as it is.
-
-        `spoken` are the languages that the bot speaks: an event does not say in which it is to be answered.
-        """
+    def read(cls, headers: Mapping[str, str], body: bytes, read_event: ReadEvent) -> "DeadLetter":
+        """Read an unwrapped push. Never fails: what cannot be understood is kept as it is."""
         lowered = {name.lower(): value for name, value in headers.items()}
         received = received_attributes(headers)
         envelope = _opened(body)
         question = envelope.question if envelope else _question_alone(body)
         parked_by = received.get("dead-letter-step")
         sent_on = EVENTS in lowered.get(_SUBSCRIPTION, "")
-        from_chat = question is None and (parked_by == TAKER[CHAT] or sent_on or _is_event(body))
-        data = storable(body) if from_chat else body
+        must_be_event = parked_by == TAKER[CHAT] or sent_on
+        event = None if question else read_event(body, must_be_event)
         return cls(
-            data=data,
-            from_chat=from_chat,
+            data=event[0] if event else body,
+            from_chat=event is not None,
             attributes={name: value for name, value in received.items() if not name.startswith(_OURS)},
             message_id=lowered.get("x-goog-pubsub-message-id", ""),
             parked_by=parked_by,
             reason=received.get("dead-letter-reason"),
             deliveries=_number(lowered.get(_DELIVERIES)),
-            question=question_of(data, spoken) if from_chat else question,
+            question=event[1] if event else question,
             envelope=envelope,
         )
-
-    @classmethod
-    def from_pull(cls, attributes: Mapping[str, str], data: bytes, message_id: str) -> "DeadLetter":
-        """Read the same message as a pull subscription gives it."""
-        return cls.from_push({**attributes, "x-goog-pubsub-message-id": message_id}, data)
 
     @property
     def contexts(self) -> tuple[Context, ...]:
@@ -140,10 +144,10 @@ def _opened(body: bytes) -> Envelope | None:
         return None
 
 
-def _is_event(body: bytes) -> bool:
+def _is_json(body: bytes) -> bool:
     try:
-        payload(body)
-    except StepError:
+        json.loads(body)
+    except (ValueError, RecursionError):
         return False
     return True
 

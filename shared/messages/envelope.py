@@ -22,12 +22,17 @@ VERSION = 2
 #: 1 → 2: `rewrite_fault`, `again`, `again_at`, `literal` and `button` came, all of which may be left out.
 UPGRADES: Mapping[int, Upgrade] = {1: lambda old: {**old, "version": 2}}
 
-#: An ISO 639 code. Which languages are spoken is told by the catalogues in `shared/language/texts`, not here:
+#: An ISO 639 code. Which languages are spoken is told by the files in `shared/language/catalogues`, not here:
 #: a function that was deployed before a language came says what it has to say in English.
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 ResourceName = Annotated[
     str, Field(pattern=r"^spaces/[^/\s]+(/(threads|messages)/[^/\s]+)?$", max_length=400)
 ]
+
+
+def document_id(resource_name: str) -> str:
+    """`spaces/A/threads/B` → `spaces_A_threads_B`: a document id may not contain a slash."""
+    return resource_name.replace("/", "_")
 
 
 class _Part(BaseModel):

@@ -1,9 +1,12 @@
 """Publishing: the next step's message, and dead letters."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from shared.runtime import logs
 from shared.runtime.cloudevent import Message
 from shared.runtime.deadline import Deadline
+from shared.runtime.errors import StepError
 from shared.runtime.retry import call
 
 #: Seconds one attempt to publish may take; production answers within tens of milliseconds.
@@ -30,3 +33,17 @@ class Outbox:
             return message_id
 
         return call(publish, service="pubsub", deadline=deadline, timeout=PUBLISH_TIMEOUT)
+
+    def park(
+        self,
+        topic: str,
+        data: bytes,
+        attributes: Mapping[str, str],
+        step: str,
+        trouble: StepError,
+        deadline: Deadline,
+    ) -> None:
+        """Publish what `step` cannot go on with to the dead letters. Raises Transient or Permanent."""
+        marks = {"dead-letter-step": step, "dead-letter-reason": trouble.reason}
+        self.send(topic, Message(data, {**attributes, **marks}), deadline)
+        logs.error("Parked in the dead letters", reason=trouble.reason, error=str(trouble))

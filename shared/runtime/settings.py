@@ -5,10 +5,8 @@ import sys
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
-
-from shared.language.texts import languages
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 LOOPBACK = {"127.0.0.1", "localhost"}
 TOPIC = r"^[A-Za-z][A-Za-z0-9._~+%-]{2,254}$"
@@ -52,20 +50,6 @@ def listed(value: Any) -> Any:
     """The values of a variable that holds several, with commas between them."""
     return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
 
-
-def _spoken(language: str) -> str:
-    if language not in languages():
-        raise ValueError(f"{language!r} is none of {', '.join(languages())}")
-    return language
-
-
-#: Some of the languages that there are catalogues for, at least one.
-Languages = Annotated[
-    tuple[Annotated[str, AfterValidator(_spoken)], ...],
-    NoDecode,
-    BeforeValidator(listed),
-    Field(min_length=1),
-]
 
 S = TypeVar("S", bound=CommonSettings)
 

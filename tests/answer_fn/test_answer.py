@@ -7,7 +7,7 @@ import pytest
 from answer_fn.answer import Services, answer
 from local.runner.cloud import KNOWLEDGE
 from local.stand_ins.rag.index import Index
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.messages.envelope import Context, Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient

@@ -7,7 +7,7 @@ import pytest
 
 from answer_fn.answer import Services, answer
 from shared.chat.message import Content
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.messages.envelope import Context, Question
 from shared.runtime.deadline import Deadline
 from tests.support.answering import findings, saved

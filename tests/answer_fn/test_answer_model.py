@@ -8,7 +8,7 @@ from google.genai import types
 
 from answer_fn.answer import Services, answer
 from answer_fn.prompts import RagAnswer
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.messages.envelope import Context
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient

@@ -3,7 +3,7 @@
 import pytest
 
 from answer_fn.blocks import parse, plain
-from local.stand_ins.chat.markdown import text_html
+from local.page.markdown import text_html
 
 ALLOWED = {"https://kb.example/a", "https://kb.example/i.png"}
 

@@ -8,7 +8,7 @@ import pytest
 
 from answer_fn.compose import Clarification, Composed, compose
 from answer_fn.prompts import SYSTEM
-from local.stand_ins.chat.markdown import text_html
+from local.page.markdown import text_html
 from tests.support.factories import context, rag_answer
 
 CONTEXTS = (

@@ -18,14 +18,15 @@ from ops.resend import TOPICS, resend
 from ops.settings import Settings
 from ops.world import World
 from shared.chat.events import question_of
+from shared.chat.letters import letter_from_push
 from shared.chat.message import message_id
 from shared.chat.payloads import storable
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
 from shared.messages import dead_letter as dead_letters
-from shared.messages.dead_letter import TAKER, DeadLetter, reference, unknown_id
+from shared.messages.dead_letter import TAKER, reference, unknown_id
 from shared.messages.envelope import Envelope, Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
@@ -143,14 +144,14 @@ def test_an_unknown_event_that_pub_sub_gave_up_on_is_kept_without_tokens(
 
 
 def test_a_letter_that_is_no_event_has_no_sender() -> None:
-    letter = DeadLetter.from_push({}, b'{"hello": "world"}')
+    letter = letter_from_push({}, b'{"hello": "world"}')
 
     assert (letter.sender, letter.step, letter.from_chat) == (None, None, False)
 
 
 def test_a_question_of_ours_is_no_event(event: dict[str, Any]) -> None:
     sent = Envelope(trace="00-1-1-01", question=asked(event))
-    letter = DeadLetter.from_push({"Ce-Source": "//threadwise/ingest"}, sent.to_bytes())
+    letter = letter_from_push({"Ce-Source": "//threadwise/ingest"}, sent.to_bytes())
 
     assert (letter.sender, letter.step, letter.from_chat) == ("ingest", "reformulate", False)
 

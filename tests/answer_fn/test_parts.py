@@ -4,7 +4,7 @@ import pytest
 
 from answer_fn.blocks import parse
 from answer_fn.parts import MOST_PARTS, MOST_UNITS, parts_of
-from local.stand_ins.chat.markdown import text_html
+from local.page.markdown import text_html
 from shared.chat.api import units
 
 SENTENCE = "Open the settings and choose the network that your colleague has named. "

@@ -10,7 +10,7 @@ from answer_fn.compose import Composed, Source
 from answer_fn.reply import contents_of, final_of
 from shared.chat.api import Content, fits
 from shared.chat.buttons import ratings
-from shared.language.texts import text
+from shared.language.catalogue import text
 from tests.support.factories import envelope, question
 
 ANSWER = Composed(

@@ -11,7 +11,7 @@ from answer_fn.settings import Settings
 from answer_fn.tell import Services, Teller, open_services
 from shared.chat.cards import progress
 from shared.chat.message import Content, message_id
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
@@ -301,7 +301,7 @@ def test_trouble_that_passes_brings_the_letter_again(
 ) -> None:
     letter = parked(envelope(question=asked))
     faults.switch_on(fault)
-    hasty = Teller(teller.services, seconds=2)
+    hasty = Teller(lambda: teller.services, seconds=2)
     assert hasty.receive(*letter) == ("", 503)
     faults.switch_off()
 

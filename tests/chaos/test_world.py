@@ -3,7 +3,7 @@
 import pytest
 
 from chaos import world
-from shared.language.texts import languages, text
+from shared.language.catalogue import languages, text
 from shared.messages.envelope import Language
 
 NOTICES = {"too_many": {"most": 10}, "too_long": {"length": 2500, "most": 2000}, "old_button": {}}

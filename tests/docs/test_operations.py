@@ -21,8 +21,8 @@ from ops.cli import app
 from ops.errors import Exit
 from ops.settings import Settings
 from ops.world import World
+from shared.chat.letters import letter_from_push
 from shared.memory.cases import COLLECTION, case_of
-from shared.messages.dead_letter import DeadLetter
 from tests import ROOT
 from tests.conftest import SmallCloud
 from tests.support.factories import envelope, push
@@ -52,10 +52,10 @@ def backup(small_cloud: SmallCloud) -> Iterator[None]:
 @pytest.fixture
 def case(small_cloud: SmallCloud, firestore: Any) -> Case:
     """The only case there is: an open one, whose asker knows."""
-    for other in firestore.collection(COLLECTION).list_documents():
-        other.delete()
+    for other in firestore.collection(COLLECTION).stream():
+        other.reference.delete()
     headers, body = push(envelope(), "reformulate")
-    letter = DeadLetter.from_push({**headers, "Dead-Letter-Step": "retrieve"}, body)
+    letter = letter_from_push({**headers, "Dead-Letter-Step": "retrieve"}, body)
     fields = {**case_of(letter, None, datetime.now(UTC)), "told": True}
     firestore.collection(COLLECTION).document(letter.case_id).set(fields)
     return Case.read(letter.case_id, fields)

@@ -9,7 +9,7 @@ from answer_fn.tell import Teller
 from ingest_fn.door import Door
 from shared.chat.cards import progress
 from shared.chat.progress import Progress
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.feedback import REASONS
 from shared.memory.forgotten import Forgotten
 from shared.memory.records import Records

@@ -13,7 +13,7 @@ from reformulate_fn.reformulate import Services as ReformulateServices
 from reformulate_fn.reformulate import reformulate
 from reformulate_fn.rewrite import Rewriter
 from shared.chat.buttons import MOST_AGAIN
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION as CASES
 from shared.memory.firestore import document_id
 from shared.memory.records import Settled

@@ -17,8 +17,9 @@ from ops.audit import Audit
 from ops.reconcile import reconcile
 from ops.settings import Settings as OpsSettings
 from ops.world import World
+from shared.chat.letters import letter_from_push
 from shared.chat.message import message_id
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory import cases, conversations, failures, records
 from shared.memory.cases import Cases
 from shared.memory.conversations import Conversations
@@ -88,7 +89,7 @@ def remember(firestore: Any) -> Callable[..., list[Question]]:
 
 def letter_of(asked: Question) -> DeadLetter:
     headers, body = push(envelope(question=asked))
-    return DeadLetter.from_push({**headers, "X-Goog-Pubsub-Message-Id": asked.id}, body)
+    return letter_from_push({**headers, "X-Goog-Pubsub-Message-Id": asked.id}, body)
 
 
 @pytest.fixture

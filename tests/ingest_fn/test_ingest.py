@@ -10,7 +10,7 @@ from ingest_fn.ingest import Services
 from ingest_fn.settings import Settings
 from local.stand_ins.tokens import Signer
 from shared.chat.message import message_id
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
 from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question

@@ -15,7 +15,7 @@ from local.places import ADD_ON_IDENTITY
 from shared.chat.events import Asked, Ignored, Removed, question_of, understand
 from shared.chat.message import message_id
 from shared.chat.payloads import storable
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.failures import Failures
 from shared.messages.dead_letter import unknown_id
 from shared.messages.envelope import Envelope

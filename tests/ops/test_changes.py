@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.messages.dead_letter import DeadLetter, reference
+from shared.chat.letters import letter_from_pull
+from shared.messages.dead_letter import reference
 from shared.messages.envelope import Envelope
 from tests.support.factories import context, envelope, question
 from tests.support.operating import Desk, answer, letter, ran
@@ -102,7 +103,7 @@ def test_a_number_can_be_a_search_query(desk: Desk, inbox: Any) -> None:
 
 
 def test_what_is_answered_or_was_sent_is_not_edited(desk: Desk) -> None:
-    done, sent, foreign = letter(), letter(), DeadLetter.from_pull({}, b"hello", "1")
+    done, sent, foreign = letter(), letter(), letter_from_pull({}, b"hello", "1")
     for each in (done, sent, foreign):
         desk.stored(each)
     answer(desk, done)

@@ -19,8 +19,8 @@ SALES = "spaces/AAAAsalestyo"
 @pytest.fixture(autouse=True)
 def kept(small_cloud: SmallCloud, firestore: Any) -> list[str]:
     """Ratings: up, down with a reason, one of long ago, an expired one; and a foreign document."""
-    for other in firestore.collection(COLLECTION).list_documents():
-        other.delete()
+    for other in firestore.collection(COLLECTION).stream():
+        other.reference.delete()
     now = datetime.now(UTC)
     rating = {
         "question_id": "spaces/A/messages/B",

@@ -29,7 +29,9 @@ from tests.conftest import SmallCloud
 from tests.support.articles import written
 from tests.support.loopback import http
 from tests.support.rag_engine import PARENT, running
-from tests.support.stack import running_stack
+from tests.support.stack import Stack
+
+pytest_plugins = ["tests.support.stack_fixtures"]
 
 PAGE = (ROOT / "docs" / "knowledge.md").read_text()
 COMMANDS = re.findall(r"^python -m ops knowledge .*$", PAGE, re.MULTILINE)
@@ -304,7 +306,7 @@ def test_a_file_that_fails_is_named_and_the_others_are_imported(operator: Operat
     assert "3 imported" in result.stderr
     assert "1 failed" in result.stderr
     assert f"{operator.bucket}/kb/page.html: " in result.stderr
-    assert "only .md and .txt are read here" in result.stderr
+    assert "only .md and .txt can be imported here" in result.stderr
     assert operator.audit()["counts"]["failed"] == 1
 
 
@@ -452,20 +454,19 @@ def test_every_command_of_the_page_runs(command: str, operator: Operator, folder
 
 @pytest.mark.slow
 def test_the_bot_answers_from_a_new_article_without_a_restart(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with running_stack(tmp_path / "state", tmp_path / "logs") as stack:
-        for line in environment_of_operators(stack.places).splitlines():
-            monkeypatch.setenv(*line.removeprefix("export ").split("=", 1))
-        question = "How many places does the parking garage have?"
-        before = stack.final(stack.ask(question))
-        arguments = ["knowledge", "import", "local", str(folder), "--bucket", "gs://threadwise-knowledge/new"]
-        CliRunner().invoke(app, arguments, obj=World(), catch_exceptions=False)
+    for line in environment_of_operators(stack.places).splitlines():
+        monkeypatch.setenv(*line.removeprefix("export ").split("=", 1))
+    question = "How many places does the parking garage have?"
+    before = stack.final(stack.ask(question))
+    arguments = ["knowledge", "import", "local", str(folder), "--bucket", "gs://threadwise-knowledge/new"]
+    CliRunner().invoke(app, arguments, obj=World(), catch_exceptions=False)
 
-        after = stack.final(stack.ask(question))
+    after = stack.final(stack.ask(question))
 
-        assert "40 places" not in str(before)
-        assert "40 places" in str(after)
-        link = f"{stack.places.url}/knowledge/new/en/parking.md"
-        assert link in str(after)
-        assert http.get(link).text == ARTICLES["en/parking.md"]
+    assert "40 places" not in str(before)
+    assert "40 places" in str(after)
+    link = f"{stack.places.url}/knowledge/new/en/parking.md"
+    assert link in str(after)
+    assert http.get(link).text == ARTICLES["en/parking.md"]

@@ -13,6 +13,7 @@ from local.stand_ins.faults import Faults
 from ops.reconcile import reconcile
 from ops.store import Store
 from ops.world import World
+from shared.chat.letters import letter_from_pull
 from shared.memory.failures import Failures
 from shared.memory.firestore import Fields
 from shared.messages.dead_letter import DeadLetter
@@ -80,7 +81,7 @@ def test_a_damaged_case_is_made_whole_and_a_sound_one_is_left_as_it_is(
     ids, sound, damaged = inbox("dead-letters"), letter(), letter()
     publish(outbox, sound, damaged)
     for message in ids.messages(2):
-        desk.stored(DeadLetter.from_pull(message.attributes, message.data, message.message_id))
+        desk.stored(letter_from_pull(message.attributes, message.data, message.message_id))
     before = desk.case(sound)
     desk.document(damaged).update({"data": 5, "message_ids": 7, "told": "yes"})
 
@@ -110,7 +111,7 @@ class Refusing(Failures):
 
 def test_what_cannot_be_kept_stays_in_the_backup(desk: Desk, backup: Inbox, outbox: Outbox) -> None:
     kept, refused = letter(), letter()
-    publish(outbox, kept, refused, DeadLetter.from_pull({}, b"hello", "1"))
+    publish(outbox, kept, refused, letter_from_pull({}, b"hello", "1"))
     world = World()
     world.__dict__["failures"] = failures = Refusing(desk.firestore)
     failures.refused = refused.question_id
@@ -185,7 +186,7 @@ def test_killed_in_the_middle_it_loses_nothing(
     assert in_store == 200
     assert len(left) == 50
     stored = {each.id for each in desk.firestore.collection("dead_letters").stream()}
-    taken = {DeadLetter.from_pull(each.attributes, each.data, each.message_id).case_id for each in left}
+    taken = {letter_from_pull(each.attributes, each.data, each.message_id).case_id for each in left}
     assert stored | taken == {each.case_id for each in kept}
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from shared.chat.letters import letter_from_pull
 from shared.memory.cases import Cases
-from shared.messages.dead_letter import DeadLetter, reference
+from shared.messages.dead_letter import reference
 from shared.messages.envelope import Envelope
 from shared.runtime.cloudevent import REPLAY_COUNT, REPLAY_NAME, derived_id
 from shared.runtime.deadline import Deadline
@@ -68,7 +69,7 @@ def test_but_not_later_than_where_it_died(desk: Desk, inbox: Any) -> None:
 
 
 def test_a_letter_that_no_step_has_sent_fails_and_says_why(desk: Desk) -> None:
-    kept = DeadLetter.from_pull({}, b"hello", "1")
+    kept = letter_from_pull({}, b"hello", "1")
     desk.stored(kept)
 
     run = ran("dead", "replay", kept.case_id, *QUICK)

@@ -10,8 +10,8 @@ import pytest
 
 from ops.replay import CLAIM
 from ops.world import World
+from shared.chat.letters import letter_from_pull
 from shared.memory.cases import Cases
-from shared.messages.dead_letter import DeadLetter
 from shared.runtime.cloudevent import REPLAY_COUNT, Message
 from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
@@ -120,7 +120,7 @@ def test_what_has_come_back_before_it_was_noted_is_open_and_counted(desk: Desk, 
     desk.stored(kept)
 
     def come_back() -> None:
-        back = DeadLetter.from_pull({**kept.attributes, REPLAY_COUNT: "1"}, kept.data, "back")
+        back = letter_from_pull({**kept.attributes, REPLAY_COUNT: "1"}, kept.data, "back")
         Cases(desk.firestore).store(back, None, Deadline(5))
 
     world = doomed(outbox, deadly=0, meanwhile=come_back)

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.chat.letters import letter_from_pull
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
-from shared.messages.dead_letter import DeadLetter, reference
+from shared.messages.dead_letter import reference
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent
 from tests.support.factories import context, envelope, question, turn
@@ -118,7 +119,7 @@ def test_what_people_wrote_is_only_shown_when_asked_for(desk: Desk) -> None:
     ],
 )
 def test_nor_is_what_somebody_else_has_sent(desk: Desk, data: bytes) -> None:
-    kept = DeadLetter.from_pull({}, data, "1")
+    kept = letter_from_pull({}, data, "1")
     desk.stored(kept)
 
     assert "hunter2" not in ran("dead", "show", kept.case_id).said
@@ -126,9 +127,9 @@ def test_nor_is_what_somebody_else_has_sent(desk: Desk, data: bytes) -> None:
 
 
 def test_data_cannot_drive_the_terminal(desk: Desk) -> None:
-    kept = DeadLetter.from_pull({}, b"\x1b[2J \x9b31m \xc2\x9b31m \x07", "1")
+    kept = letter_from_pull({}, b"\x1b[2J \x9b31m \xc2\x9b31m \x07", "1")
     desk.stored(kept)
-    lone = DeadLetter.from_pull({}, b'{"question": {"text": "\\ud800 \\u001b[2J \\u202e"}}', "2")
+    lone = letter_from_pull({}, b'{"question": {"text": "\\ud800 \\u001b[2J \\u202e"}}', "2")
     desk.stored(lone)
 
     for case in (kept, lone):

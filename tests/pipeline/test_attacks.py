@@ -16,7 +16,7 @@ from answer_fn.prompts import SYSTEM, RagAnswer, config, prompt
 from answer_fn.reply import contents_of, final_of
 from evaluation.answers import k_precision
 from evaluation.model import local_client
-from local.stand_ins.chat.markdown import text_html
+from local.page.markdown import text_html
 from local.stand_ins.gemini.prompt import read_ask
 from local.stand_ins.rag.chunks import Chunk
 from local.stand_ins.rag.index import Index

@@ -2,25 +2,20 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from shared.language.texts import text
+from shared.language.catalogue import text
 from tests.support.connecting import CONNECTIONS
 from tests.support.loopback import http
-from tests.support.stack import HELPDESK, SALES, Stack, running_stack
+from tests.support.stack import HELPDESK, SALES, Stack
 
+pytest_plugins = ["tests.support.stack_fixtures"]
 pytestmark = pytest.mark.slow
 
 BENS_DM = "spaces/dmBenAAAAAE"
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with running_stack(tmp_path_factory.mktemp("state"), tmp_path_factory.mktemp("logs")) as running:
-        yield running
 
 
 @pytest.fixture(params=CONNECTIONS, ids=lambda each: " ".join(each.values()))

@@ -28,7 +28,8 @@ from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.chat import api as chat_api
 from shared.chat import progress
 from shared.memory import firestore, records
-from shared.runtime import outbox, step
+from shared.messages import step
+from shared.runtime import outbox
 from shared.runtime.settings import CommonSettings
 from tests.conftest import SmallCloud
 from tests.support.troubled import AUDIENCE, Receive, Where, receiver

@@ -21,14 +21,14 @@ from ingest_fn.door import Door
 from ingest_fn.door import open_services as open_ingest
 from ingest_fn.settings import Settings as IngestSettings
 from shared.chat.events import Asked, understand
+from shared.chat.letters import letter_from_push
 from shared.chat.payloads import storable
 from shared.memory.cases import COLLECTION
 from shared.memory.failures import Failures
-from shared.messages.dead_letter import DeadLetter
 from shared.messages.envelope import Envelope
+from shared.messages.step import Step
 from shared.runtime.errors import Permanent
 from shared.runtime.outbox import Outbox
-from shared.runtime.step import Step
 from tests.conftest import Inbox, SmallCloud
 from tests.support.factories import SPACE, context, envelope, push
 from tests.support.fuzzing import (
@@ -182,7 +182,7 @@ def teller(small_cloud: SmallCloud) -> Teller:
 
 def case_of(firestore: Any, given: dict[str, str], body: bytes) -> Any:
     """The document in which a dead letter is kept."""
-    return firestore.collection(COLLECTION).document(DeadLetter.from_push(given, body).case_id)
+    return firestore.collection(COLLECTION).document(letter_from_push(given, body).case_id)
 
 
 def test_a_dead_letter_is_acknowledged_only_when_its_case_is_kept(teller: Teller, firestore: Any) -> None:

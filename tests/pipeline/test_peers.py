@@ -36,13 +36,13 @@ from reformulate_fn.reformulate import reformulate
 from reformulate_fn.settings import Settings as ReformulateSettings
 from shared.chat.cards import STAGES, progress
 from shared.chat.message import message_id
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION, MOST_BYTES, Conversations
 from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question
+from shared.messages.step import Step
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent
-from shared.runtime.step import Step
 from tests.conftest import Inbox, SmallCloud
 from tests.ingest_fn.test_ingest import body, event
 from tests.support.factories import SPACE, context, envelope, push, question, turn
@@ -179,7 +179,7 @@ def test_a_question_whose_first_delivery_failed_is_published_when_chat_sends_it_
     given = body(event())
     door = open_door()
     faults.switch_on("pubsub-down")
-    hasty = Door(door.services, 1, "dead-letters")
+    hasty = Door(lambda: door.services, 1, "dead-letters")
     assert hasty.receive(proof, given)[1] == 503
     faults.switch_off()
 

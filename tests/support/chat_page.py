@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from local.page.api import Page as PageApi
 from local.page.routes import page_routes
 from local.stand_ins.chat.service import Chat
 from local.stand_ins.faults import Faults
@@ -61,7 +62,7 @@ class Bot:
 @contextmanager
 def chat_serving(bot: Bot, state: Path | None = None, port: int = 0) -> Iterator[str]:
     chat = Chat(state, Faults(), SIGNER, quotas=False, retry_seconds=())
-    chat.model_note = "model_local"
+    routes = [*page_routes(), *PageApi(chat, "model_local").routes(), *chat.routes()]
     with http_serving([Route("/", bot.listen, methods=["POST"])]) as bot_url:
 
         @asynccontextmanager
@@ -70,7 +71,7 @@ def chat_serving(bot: Bot, state: Path | None = None, port: int = 0) -> Iterator
             yield
             await chat.stop()
 
-        with http_serving([*page_routes(), *chat.routes()], lifespan=lifespan, port=port) as url:
+        with http_serving(routes, lifespan=lifespan, port=port) as url:
             bot.chat.base_url = url
             yield url
 

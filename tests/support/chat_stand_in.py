@@ -10,6 +10,7 @@ from google.apps.chat_v1.services.chat_service.transports.rest import ChatServic
 from google.auth.credentials import AnonymousCredentials
 from starlette.applications import Starlette
 
+from local.page.api import Page
 from local.stand_ins.chat.service import Chat
 from tests.support.http_serving import http_serving
 
@@ -23,8 +24,8 @@ AUDIENCE = "https://bot.example.com/"
 
 
 @contextmanager
-def chat_serving(chat: Chat, bot_url: str = NO_BOT) -> Iterator[str]:
-    """Serve `chat`, with events going to `bot_url`; yields the base URL."""
+def chat_serving(chat: Chat, bot_url: str = NO_BOT, model_note: str = "") -> Iterator[str]:
+    """Serve `chat` and what the page calls, with events going to `bot_url`; yields the base URL."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -32,7 +33,7 @@ def chat_serving(chat: Chat, bot_url: str = NO_BOT) -> Iterator[str]:
         yield
         await chat.stop()
 
-    with http_serving(chat.routes(), lifespan=lifespan) as base:
+    with http_serving([*chat.routes(), *Page(chat, model_note).routes()], lifespan=lifespan) as base:
         yield base
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from google.cloud.firestore import FieldFilter
 
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.feedback import COLLECTION as FEEDBACK
 from shared.messages.envelope import Envelope, Question
 from tests.support.factories import context

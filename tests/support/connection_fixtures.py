@@ -8,6 +8,7 @@ import httpx
 import pytest
 from starlette.routing import Route
 
+from local.page.api import Page
 from local.stand_ins.chat.service import Chat
 from local.stand_ins.faults import Faults
 from local.stand_ins.tokens import Signer
@@ -27,7 +28,10 @@ def serving() -> Iterator[Setting]:
             yield
             await chat.stop()
 
-        with http_serving(chat.routes(), lifespan=lifespan) as base, httpx.Client(base_url=base) as page:
+        with (
+            http_serving([*chat.routes(), *Page(chat).routes()], lifespan=lifespan) as base,
+            httpx.Client(base_url=base) as page,
+        ):
             yield Setting(page, heard, base)
 
 

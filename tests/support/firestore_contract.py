@@ -14,7 +14,6 @@ MIB = 1024 * 1024
 
 #: What the emulator does differently from production, by the test that must therefore fail on it.
 GAPS = {
-    "test_a_nested_array_is_refused_in_array_union": "stores it, though it refuses the same array in set()",
     "test_ids_between_double_underscores_are_reserved_even_when_empty_inside": "takes ____ as an id",
     "test_a_document_of_another_database_is_refused": "reads and writes across projects",
     "test_requests_of_more_than_four_mib_are_taken": "RESOURCE_EXHAUSTED above gRPC's 4 MiB",

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from ops.cli import app
 from ops.errors import explained
 from ops.world import World
+from shared.chat.letters import letter_from_pull
 from shared.memory.cases import COLLECTION, Cases
 from shared.memory.failures import Failures
 from shared.memory.records import Records
@@ -93,7 +94,7 @@ def letter(
     data = sent.to_bytes()
     given = message(data, question_id=sent.question.id, step=sender, trace=sent.trace).attributes
     ours = {"dead-letter-reason": parked} if parked else {}
-    return DeadLetter.from_pull({**given, **ours, **attributes}, data, next(_message_ids))
+    return letter_from_pull({**given, **ours, **attributes}, data, next(_message_ids))
 
 
 @dataclass
@@ -160,7 +161,7 @@ def coming_back(desk: Desk, kept: list[DeadLetter]) -> Iterator[None]:
             for each in waiting:
                 if desk.case(each).get("state") == "replayed":
                     again = {**each.attributes, REPLAY_COUNT: "1"}
-                    back = DeadLetter.from_pull(again, each.data, f"{each.message_id}-back")
+                    back = letter_from_pull(again, each.data, f"{each.message_id}-back")
                     Cases(desk.firestore).store(back, None, Deadline(5))
             waiting = [each for each in waiting if not desk.case(each).get("returned")]
 

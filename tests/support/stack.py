@@ -28,6 +28,32 @@ HELPDESK, SALES, AIKOS_DM = "spaces/AAAAhelpdesk", "spaces/AAAAsalestyo", "space
 PATIENCE = 60.0
 
 
+def ask(
+    url: str, text: str, *, space: str = HELPDESK, thread: str | None = None, locale: str = "en"
+) -> dict[str, Any]:
+    """Write to the bot on the page at `url`; returns the person's message."""
+    body = {"space": space, "text": text, "thread": thread, "mention": True, "locale": locale}
+    response = http.post(
+        f"{url}/page/messages", json={**body, "person": "users/1001"}, headers={"Origin": url}
+    )
+    return dict(response.raise_for_status().json())
+
+
+def said(url: str, question: dict[str, Any]) -> dict[str, Any]:
+    """The bot's message for a question, as it is in the Chat at `url`; empty before there is one."""
+    response = http.get(f"{url}/v1/{question['space']['name']}/messages/{message_id(question['name'])}")
+    return {} if response.status_code == 404 else dict(response.raise_for_status().json())
+
+
+def answer_of(url: str, question: dict[str, Any]) -> dict[str, Any]:
+    """The bot's message once it is an answer with a source; fails when it does not come."""
+    until = time.monotonic() + PATIENCE
+    while "[1]" not in (message := said(url, question)).get("text", ""):
+        assert time.monotonic() < until, f"no answer to {question['text']!r} in {PATIENCE:.0f} s"
+        time.sleep(0.05)
+    return message
+
+
 @dataclass
 class Stack:
     """A running stack, and a person who uses it."""
@@ -48,13 +74,7 @@ class Stack:
         self, text: str, *, space: str = HELPDESK, thread: str | None = None, locale: str = "en"
     ) -> dict[str, Any]:
         """Write to the bot on the page; returns the person's message."""
-        body = {"space": space, "text": text, "thread": thread, "mention": True, "locale": locale}
-        response = http.post(
-            f"{self.places.url}/page/messages",
-            json={**body, "person": "users/1001"},
-            headers={"Origin": self.places.url},
-        )
-        return dict(response.raise_for_status().json())
+        return ask(self.places.url, text, space=space, thread=thread, locale=locale)
 
     def click(self, message: dict[str, Any], **wanted: str) -> None:
         """Click on the one button of a message whose parameters are, among others, `wanted`."""
@@ -80,10 +100,16 @@ class Stack:
             time.sleep(0.05)
         raise AssertionError(f"no answer to {question['text']!r} in {PATIENCE:.0f} s")
 
+    def settle(self) -> None:
+        """Wait until nothing is under way: no event and no message, also none that comes again."""
+        until = time.monotonic() + PATIENCE
+        while not self.cloud.idle:
+            assert time.monotonic() < until, f"something is still under way after {PATIENCE:.0f} s"
+            time.sleep(0.02)
+
     def said(self, question: dict[str, Any]) -> dict[str, Any]:
         """The bot's message for a question, as it is in Chat."""
-        name = f"{question['space']['name']}/messages/{message_id(question['name'])}"
-        return dict(http.get(f"{self.places.url}/v1/{name}").raise_for_status().json())
+        return said(self.places.url, question)
 
     def of_the_bot(self, thread: str) -> list[dict[str, Any]]:
         """Everything the bot has said in a thread."""

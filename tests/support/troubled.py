@@ -22,7 +22,7 @@ from reformulate_fn.settings import Settings as ReformulateSettings
 from retrieve_fn.retrieve import retrieve, show_writing
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.messages.envelope import Envelope
-from shared.runtime.step import Step
+from shared.messages.step import Step
 from tests.support.factories import context, envelope, push, turn
 from tests.support.fuzzing import QUESTION, as_json
 

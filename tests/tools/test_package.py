@@ -42,12 +42,11 @@ STAND_INS = {
     "GEMINI_API_KEY": "made-up",
     "GOOGLE_GEMINI_BASE_URL": f"http://{NOWHERE}",
 }
-WHERE_IS_SHARED = """
-import sys
-from functions_framework import create_app
-create_app("main", sys.argv[1])
-import shared
-print(shared.__file__)
+#: functions-framework, which says at its end where it has imported `shared` from.
+TELLING_ITS_SHARED = """
+import atexit, runpy, sys
+atexit.register(lambda: print(sys.modules["shared"].__file__))
+runpy.run_module("functions_framework", run_name="__main__")
 """
 
 
@@ -101,24 +100,35 @@ def test_main_and_requirements_are_lifted_to_the_root_unchanged(function: str, t
 
 def test_data_files_are_packed_and_caches_and_hidden_files_are_not(source: Path) -> None:
     for name in (
-        "language/texts/extra.toml",
+        "language/catalogues/extra.toml",
         "__pycache__/step.pyc",
         ".DS_Store",
-        "language/texts/.notes.toml.swp",
+        "language/catalogues/.notes.toml.swp",
     ):
         path = source / "shared" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
     packed = names("answer_fn", source)
-    assert "shared/language/texts/extra.toml" in packed
+    assert "shared/language/catalogues/extra.toml" in packed
     assert not [name for name in packed if "pycache" in name or "/." in name or name.endswith(".in")]
+
+
+def deployed_python() -> str:
+    """Python 3.13, which the functions are deployed with; the running one where that is not installed."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = (shutil.which("python3.13"), *map(str, sorted(pyenv.glob("3.13.*/bin/python3.13"))))
+    code = "import sys; sys.exit(sys.version_info[:2] != (3, 13))"
+    for python in filter(None, (sys.executable, *found)):
+        if subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0:
+            return python
+    return sys.executable
 
 
 @pytest.fixture(scope="module", params=package.FUNCTIONS)
 def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with one function's unpacked zip in `app` and, beside it, a venv of just its requirements.
 
-    The zip holds what Terraform uploads; test_terraform_packages.py compares that with `make package`.
+    The zip holds what Terraform uploads; tests/terraform/test_packages.py compares that with `make package`.
     """
     folder = tmp_path_factory.mktemp(request.param)
     with zipfile.ZipFile(folder / "uploaded.zip", "w") as zipped:
@@ -127,7 +137,7 @@ def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     with zipfile.ZipFile(folder / "uploaded.zip") as zipped:
         zipped.extractall(folder / "app")
     uv = [sys.executable, "-m", "uv", "--quiet"]
-    subprocess.run([*uv, "venv", "--python", sys.executable, str(folder / "venv")], check=True)
+    subprocess.run([*uv, "venv", "--python", deployed_python(), str(folder / "venv")], check=True)
     uv += ["pip", "install", "--only-binary", ":all:", "--python", str(folder / "venv/bin/python")]
     subprocess.run([*uv, "--requirements", str(folder / "app/requirements.txt")], check=True)
     (folder / "name").write_text(request.param)
@@ -139,20 +149,14 @@ def function_of(deployed: Path) -> str:
     return (deployed / "name").read_text()
 
 
-def environment(deployed: Path, without: str = "") -> dict[str, str]:
-    """A made-up environment that holds nothing of this process's."""
-    variables = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(deployed),
-        **STAND_INS,
-        **REQUIRED[function_of(deployed)],
-    }
-    return {name: value for name, value in variables.items() if name != without}
+def environment(deployed: Path) -> dict[str, str]:
+    """A made-up environment that holds nothing of this process's, without the settings that are required."""
+    return {"PATH": "/usr/bin:/bin", "HOME": str(deployed), **STAND_INS}
 
 
-def serve_command(app: Path, port: int) -> list[str]:
+def options(app: Path, port: int) -> list[str]:
     where = ["--host", "127.0.0.1", "--port", str(port)]
-    return ["-m", "functions_framework", "--source", str(app / "main.py"), "--target", "main", *where]
+    return ["--source", str(app / "main.py"), "--target", "main", *where]
 
 
 @contextmanager
@@ -162,8 +166,9 @@ def served(deployed: Path, **more: str) -> Iterator[str]:
     log = deployed / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [deployed / "venv/bin/python", *serve_command(deployed / "app", port)],
-            cwd=deployed, env=environment(deployed) | more, stdout=output, stderr=output,
+            [deployed / "venv/bin/python", "-m", "functions_framework", *options(deployed / "app", port)],
+            cwd=deployed, env=environment(deployed) | REQUIRED[function_of(deployed)] | more,
+            stdout=output, stderr=output,
         )  # fmt: skip
     try:
         wait_until_listening(process, port, log)
@@ -183,27 +188,30 @@ def wait_until_listening(process: subprocess.Popen[Any], port: int, log: Path) -
     pytest.fail(f"The function does not listen: {log.read_text()}")
 
 
-def output_of(deployed: Path, *arguments: str, without: str = "") -> subprocess.CompletedProcess[str]:
-    """Run the function's Python to its end, in a folder that is not the function's."""
+@pytest.fixture(scope="module")
+def unset(deployed: Path) -> subprocess.CompletedProcess[str]:
+    """The function, started in a folder that is not its own without the settings that it must have."""
+    arguments = options(deployed / "app", free_port())
     return subprocess.run(
-        [deployed / "venv/bin/python", *arguments], cwd=deployed, env=environment(deployed, without),
-        capture_output=True, text=True, check=False, timeout=START_SECONDS,
+        [deployed / "venv/bin/python", "-c", TELLING_ITS_SHARED, *arguments], cwd=deployed,
+        env=environment(deployed), capture_output=True, text=True, check=False, timeout=START_SECONDS,
     )  # fmt: skip
 
 
 @pytest.mark.slow
-def test_a_function_imports_its_own_copy_of_shared(deployed: Path) -> None:
-    ran = output_of(deployed, "-c", WHERE_IS_SHARED, str(deployed / "app" / "main.py"))
-    assert ran.stdout.splitlines()[-1:] == [str(deployed / "app" / "shared" / "__init__.py")], ran.stderr
+def test_a_function_imports_its_own_copy_of_shared(
+    deployed: Path, unset: subprocess.CompletedProcess[str]
+) -> None:
+    assert unset.stdout.splitlines()[-1:] == [str(deployed / "app" / "shared" / "__init__.py")], unset.stderr
 
 
 @pytest.mark.slow
-def test_a_missing_setting_fails_the_start_and_is_named(deployed: Path) -> None:
-    for variable in REQUIRED[function_of(deployed)]:
-        ran = output_of(deployed, *serve_command(deployed / "app", free_port()), without=variable)
-        assert ran.returncode != 0
-        assert variable in ran.stderr
-        assert "Traceback" not in ran.stderr
+def test_missing_settings_fail_the_start_and_are_named(
+    deployed: Path, unset: subprocess.CompletedProcess[str]
+) -> None:
+    assert unset.returncode != 0
+    assert [name for name in REQUIRED[function_of(deployed)] if name not in unset.stderr] == []
+    assert "Traceback" not in unset.stderr
 
 
 @pytest.mark.slow

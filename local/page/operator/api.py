@@ -1,7 +1,7 @@
-"""What the operator view of the page calls: dead letters by group, as a list and one by one, and replays.
+"""The routes that the operator view calls: dead letters by group, as a list and one by one, and replays.
 
-The operators' code is synchronous and talks to stand-ins that run in this event loop, so each request is
-worked on in a thread. It is imported with the first request: starting the page must not wait for it.
+The operators' code is synchronous and calls stand-ins that run in this event loop, so each request runs in a
+thread. The first request imports that code: the page must not wait for it when it starts.
 """
 
 import asyncio
@@ -13,15 +13,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from local.page.operator.wishes import Refused, replay_wish, whole_number
+from local.page.operator.requests import replay_request, whole_number
 from local.places import Places
-from local.stand_ins.http_gate import Endpoint, google_error, same_origin
+from local.stand_ins.http_gate import Endpoint, answering, same_origin
 
 if TYPE_CHECKING:
     from local.page.operator.desk import Desk
 
 Json = dict[str, Any]
-#: Cases of one answer, unless the page asks for more.
+#: Cases in one answer, unless the page asks for more.
 LIMIT = 50
 
 
@@ -34,10 +34,10 @@ class OperatorApi:
         self._opening = threading.Lock()
 
     def routes(self) -> list[BaseRoute]:
-        """The routes, for requests from this machine's own page alone."""
+        """The routes. They refuse requests from other sites."""
 
         def route(path: str, work: Endpoint, method: str = "GET") -> Route:
-            return Route(f"/ops/{path}", same_origin(_refusing(work)), methods=[method])
+            return Route(f"/ops/{path}", same_origin(answering(work)), methods=[method])
 
         return [
             route("groups", self._groups),
@@ -49,7 +49,7 @@ class OperatorApi:
         ]
 
     async def stop(self) -> None:
-        """End the replay under way; what it has done is noted, and the rest stays as it is."""
+        """Stop the replay under way. What it has done is recorded, and the rest keeps waiting."""
         if self._desk is not None:
             await asyncio.to_thread(self._desk.close)
 
@@ -69,8 +69,8 @@ class OperatorApi:
         return await self._at_desk(lambda desk: desk.progress())
 
     async def _replay(self, request: Request) -> Response:
-        wish = await replay_wish(request)
-        return await self._at_desk(lambda desk: desk.preview(wish) if wish.dry_run else desk.replay(wish))
+        asked = await replay_request(request)
+        return await self._at_desk(lambda desk: desk.preview(asked) if asked.dry_run else desk.replay(asked))
 
     async def _stop_replay(self, _request: Request) -> Response:
         return await self._at_desk(lambda desk: desk.stop_replay())
@@ -85,13 +85,3 @@ class OperatorApi:
             if self._desk is None:
                 self._desk = Desk(self._places)
         return self._desk
-
-
-def _refusing(work: Endpoint) -> Endpoint:
-    async def answer(request: Request) -> Response:
-        try:
-            return await work(request)
-        except Refused as refused:
-            return google_error(400, "INVALID_ARGUMENT", str(refused))
-
-    return answer

@@ -1,4 +1,4 @@
-"""A replay that runs in the background while the page looks at it."""
+"""A replay that runs in the background while the page shows its progress."""
 
 import threading
 import time
@@ -12,24 +12,25 @@ from ops.replay import Order
 from ops.world import World
 
 Json = dict[str, Any]
-#: As of `dead replay`: the share of returned ones that stops it, and seconds to wait for the answers.
+#: As in `dead replay`: the share of returned messages that stops it, and how many seconds it waits for
+#: answers.
 STOP_AT, WAIT = 0.2, 60.0
-#: Messages that the page lists; all of them are counted.
+#: How many messages the page lists. All of them are counted.
 MOST_SHOWN = 200
-#: Seconds between two pictures of a replay: to make one takes a look at all of its messages.
+#: Seconds between two progress reports. Each one looks at all messages.
 DRAW_EVERY = 0.25
-#: Seconds that its end is waited for when everything stops.
+#: How many seconds to wait for its end when everything stops.
 PATIENCE = 5.0
-#: How the ends are named for the page.
+#: The page's names for the ends.
 _ENDS = {ANSWERED: "answered", RETURNED: "returned", UNDER_WAY: "under_way"}
 
 
 class _Stopped(Exception):
-    """Somebody has stopped the replay."""
+    """A person has stopped the replay."""
 
 
 class Replay:
-    """A replay of some cases. `progress()` may be called from any thread: it gives the latest picture."""
+    """A replay of some cases. Any thread may call `progress()`, which returns the latest report."""
 
     def __init__(self, world: World, cases: list[Case], order: Order, *, rate: float, selected: str) -> None:
         self._world = world
@@ -48,28 +49,28 @@ class Replay:
         self._trouble: Json | None = None
         self._drawn = 0.0
         self._picture = self._draw(running=True)
-        # A daemon: nobody may have to wait for it when the process is to end.
+        # A daemon thread, so that the process can end without waiting for it.
         self._thread = threading.Thread(target=self._work, daemon=True)
 
     @property
     def running(self) -> bool:
-        """Whether it is not over yet."""
+        """Whether it is still running."""
         return bool(self._picture["running"])
 
     def start(self) -> None:
-        """Begin."""
+        """Start the replay."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop before the next message; those that are sent are on their way."""
+        """Stop before the next message. Messages that were already sent stay sent."""
         self._stop.set()
 
     def wait(self) -> None:
-        """Wait for the end, for a few seconds at most."""
+        """Wait a few seconds for the end."""
         self._thread.join(PATIENCE)
 
     def progress(self) -> Json:
-        """How it stands: what became of each message, in numbers and for the first ones by name."""
+        """What has become of the messages: the numbers, and the details of the first ones."""
         return self._picture
 
     def _work(self) -> None:
@@ -77,7 +78,7 @@ class Replay:
             self._replay()
         except _Stopped:
             pass
-        except Exception as error:  # whatever it is, the person who watches is told
+        except Exception as error:  # whatever it is, the person must see it
             told = explained(error, self._world.where)
             self._trouble = {"status": told.code.name, "message": str(told)}
         self._picture = self._draw(running=False)

@@ -1,15 +1,15 @@
-// What the page asks of the server, and the stream of changes it listens to.
+// Requests to the server, and the stream of changes from it.
 
 const ANSWER_MS = 15_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 8_000;
 
-/** The JSON answer to a GET. Throws an Error with the server's own words and `status`, or none when it cannot be reached. */
+/** The JSON answer to a GET. Throws an Error with the server's message and `status`, or without them if it cannot be reached. */
 export function get(path) {
   return ask(path, {});
 }
 
-/** The JSON answer to a POST of `body`, within so many milliseconds. Throws as get() does. */
+/** The JSON answer to a POST of `body`, within a number of milliseconds. Throws as get() does. */
 export function post(path, body, patience = ANSWER_MS) {
   const headers = { "Content-Type": "application/json" };
   return ask(path, { method: "POST", headers, body: JSON.stringify(body) }, patience);
@@ -56,7 +56,7 @@ export function follow({ loaded, changed, lost }) {
     };
     source.onerror = retry;
 
-    // Not the browser's own reconnection: it gives up for good on a refused answer, and it would not reload the state.
+    // We do not use the browser's own reconnection: it stops for good after a refused answer, and does not reload the state.
     function retry() {
       if (source.onerror === null) return;
       source.onerror = null;

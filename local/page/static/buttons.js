@@ -1,4 +1,4 @@
-// Buttons and chips of cards and messages, as elements without behaviour: a click is told by `data-act="press"`.
+// Buttons and chips of cards and messages, as elements without behaviour; `data-act="press"` marks what can be clicked.
 // Field names: the Chat API's `GoogleAppsCardV1Button`, `GoogleAppsCardV1Chip` and `GoogleAppsCardV1OnClick`.
 
 import { h } from "./dom.js";
@@ -26,12 +26,12 @@ export function renderButton({ text, icon: drawing, altText, type = "OUTLINED", 
   const name = altText ?? (text ? null : drawing?.altText);
   const content = [drawing && pictogram({ ...drawing, altText: "" }), text && h("span", {}, text)];
   const element = pressable(onClick, { class: look, "aria-label": name, title: text ? null : name, disabled }, content);
-  // A style set as a property is allowed by the content security policy, one set as an attribute is not.
+  // The content security policy allows a style that is set as a property, but not as an attribute.
   if (color) element.style.setProperty("--own", `rgb(${["red", "green", "blue"].map((part) => 255 * (color[part] ?? 0)).join(" ")})`);
   return element;
 }
 
-/** What does something when it is clicked: a link, a button that is told, or plain content for neither. */
+/** An element for `onClick`: a link, a button, or plain content if a click does nothing. */
 export function pressable({ openLink, action }, attributes, content) {
   const target = safeAddress(openLink?.url);
   if (target && !attributes.disabled) {
@@ -43,7 +43,7 @@ export function pressable({ openLink, action }, attributes, content) {
   return h("button", { type: "button", ...attributes, ...told }, ...content);
 }
 
-/** The drawing of an icon, or the picture it is. */
+/** The drawing or picture of an icon. */
 export function pictogram({ materialIcon, knownIcon, iconUrl, altText }) {
   const picture = safeAddress(iconUrl);
   if (picture) return h("img", { src: picture, alt: altText ?? "", class: "icon" });
@@ -66,7 +66,7 @@ function overflow({ text, drawing, altText, items }) {
   return h("details", { class: "overflow" }, summary, h("div", { class: "menu" }, ...entries));
 }
 
-/** Close the menus of buttons when something else is clicked or Escape is pressed, and keep an open one in sight. */
+/** Close the menus of buttons on Escape and on a click elsewhere, and scroll an open one into view. */
 export function listenToMenus() {
   const open = () => [...document.querySelectorAll("details.overflow[open]")];
   document.addEventListener("click", ({ target }) => {

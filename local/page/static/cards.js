@@ -47,7 +47,7 @@ function header({ title, subtitle, imageUrl, imageAltText, imageType }) {
   );
 }
 
-/** The two buttons at the end of a dialog; the first is what it is for. */
+/** The two buttons at the end of a dialog; the first is its main action. */
 function footer({ primaryButton, secondaryButton }) {
   const buttons = [secondaryButton && { type: "BORDERLESS", ...secondaryButton }, primaryButton && { type: "FILLED", ...primaryButton }];
   return h("div", { class: "card-section card-footer" }, buttonRow(buttons.filter(Boolean)));

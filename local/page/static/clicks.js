@@ -1,4 +1,4 @@
-// Clicks on the bot's buttons: what is under way, what went wrong, and the dialogs that a click opens.
+// Clicks on the bot's buttons: those in progress, those that failed, and the dialogs that they open.
 
 import { post } from "./api.js";
 import { renderCard } from "./cards.js";
@@ -7,10 +7,10 @@ import { icon } from "./icons.js";
 import { inputsOf } from "./inputs.js";
 import { say, spoken } from "./strings.js";
 
-/** Chat tries for a while to reach the bot, in milliseconds. */
+/** How long Chat tries to reach the bot, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** `dialog` is the element that dialogs are shown in; `say(text)` tells the person. */
+/** `dialog` is the element that shows dialogs; `say(text)` shows a notice to the person. */
 export class Clicks {
   #dialog;
   #state;
@@ -27,7 +27,7 @@ export class Clicks {
     });
   }
 
-  /** Click a button of a message, or of the dialog that is open over it. */
+  /** Click a button of a message, or of its open dialog. */
   async press(button, message) {
     const { function: name, parameters } = button.dataset;
     const key = [message, name, parameters].join(" ");
@@ -55,7 +55,7 @@ export class Clicks {
   #mark(key, button, underWay) {
     if (underWay) this.#underWay.add(key);
     else this.#underWay.delete(key);
-    // Not `disabled`, which would take the focus away.
+    // Not `disabled`, because the button would lose the focus.
     for (const name of ["aria-busy", "aria-disabled"]) {
       if (underWay) button.setAttribute(name, "true");
       else button.removeAttribute(name);

@@ -1,19 +1,21 @@
-// The commands of the bot: a list that opens when a message begins with a slash, and what a message says of them.
+// The commands of the bot, and sending: what a person writes becomes a message or a command, or adds the bot.
 
+import { post } from "./api.js";
 import { h } from "./dom.js";
-import { say } from "./strings.js";
+import { isDirect } from "./state.js";
+import { say, spoken } from "./strings.js";
 
 const SLASH = "SLASH_COMMAND";
 let lists = 0;
 
-/** The slash command a message is, with the words after it: `{command, words}`, or null. */
-export function commandIn(text, commands) {
+/** The slash command in a text and the words after it: `{command, words}`, or null. */
+function commandIn(text, commands) {
   const [, name, words] = text.match(/^(\/\S+)\s*([^]*)$/) ?? [];
   const command = commands.find((each) => each.type === SLASH && each.name === name?.toLowerCase());
   return command ? { command, words } : null;
 }
 
-/** The list above a text field. `chosen(command)` is told of the one that is chosen; the field keeps the focus. */
+/** The list above a text field. It calls `chosen(command)` for the chosen one; the field keeps the focus. */
 export class CommandList {
   #field;
   #chosen;
@@ -28,7 +30,7 @@ export class CommandList {
     this.element = h("div", { class: "commands", role: "listbox", id: `commands-${lists}`, hidden: true });
     field.setAttribute("aria-autocomplete", "list");
     field.setAttribute("aria-controls", this.element.id);
-    // A press that took the focus away from the field would close the list before the click.
+    // A press would take the focus from the field and close the list before the click.
     this.element.addEventListener("mousedown", (event) => event.preventDefault());
     this.element.addEventListener("click", ({ target }) => {
       const entry = target.closest("[data-id]");
@@ -41,7 +43,7 @@ export class CommandList {
     return !this.element.hidden;
   }
 
-  /** Show those of the commands that begin as the field does, or all; `bot` is its name. */
+  /** Show the commands that start with the text in the field, or all; `bot` is the name of the bot. */
   open(commands, bot, all = false) {
     this.#bot = bot;
     const begun = all ? "" : this.#field.value.toLowerCase();
@@ -57,7 +59,7 @@ export class CommandList {
     this.#field.removeAttribute("aria-activedescendant");
   }
 
-  /** Take a key while the list is open; whether it was one for the list. */
+  /** Handle a key while the list is open. Returns whether the list used it. */
   onKey({ key, shiftKey }) {
     if (!this.isOpen) return false;
     const count = this.#commands.length;
@@ -95,7 +97,28 @@ export class CommandList {
   }
 }
 
-/** Whether a command is sent with the words that are written after it. */
+/** Whether a command takes the words after it. */
 export function takesWords({ type }) {
   return type === SLASH;
+}
+
+/** Send a text to `space`, in `thread` or (null) a new one. Resolves to the message, if the text becomes one. */
+export function send(state, { space, thread, text, mention, file }) {
+  const who = { person: state.person, locale: spoken() };
+  if (!state.botIsHere && (mention || isDirect(state.current))) {
+    return post("/page/members", { ...who, space, bot: "add", text });
+  }
+  const given = file || !state.botIsHere ? null : commandIn(text, state.commands);
+  if (given) return command(state, given.command, { space, thread, text: given.words });
+  return post("/page/messages", { ...who, space, thread, text, mention, attachment: file });
+}
+
+/** Give a command. */
+export function command(state, { id }, { space, thread, text = "" }) {
+  return post("/page/commands", { person: state.person, locale: spoken(), space, thread, text, command: id });
+}
+
+/** The name and type of a file, as Chat gets them. Nothing is uploaded. */
+export function attachmentOf({ name, type }) {
+  return { name: name.slice(0, 200), type: /^[a-z]+\/[a-zA-Z0-9.+-]+$/.test(type) ? type : "application/octet-stream" };
 }

@@ -1,13 +1,12 @@
-// A box to write in: Enter sends, Shift+Enter breaks the line; with a mention of the bot that can be taken out,
+// The box to write in: Enter sends, Shift+Enter starts a new line. It has a mention of the bot that can be removed,
 // a list of commands, and a file.
 
-import { CommandList, takesWords } from "./commands.js";
+import { attachmentOf, CommandList, takesWords } from "./commands.js";
 import { h, morphChildren } from "./dom.js";
 import { icon } from "./icons.js";
-import { attachmentOf } from "./sending.js";
 import { localise, say } from "./strings.js";
 
-/** One composer; it keeps a draft for each place (`open(place)`) until it is sent. */
+/** A composer. It keeps a draft for each place (`open(place)`) until the draft is sent. */
 export class Composer {
   #drafts = new Map();
   #place = null;
@@ -43,9 +42,9 @@ export class Composer {
     this.#listen();
   }
 
-  /** Write in another place (a space or a thread); what was begun here waits as a draft. */
+  /** Write in another place (a space or a thread). The text in the current one stays as a draft. */
   open(place, around) {
-    // Where the bot is not, a mention would add it: that is asked for, not the rule.
+    // Where the bot is not a member, a mention would add it. So it is off until the person asks for it.
     if (place !== this.#place || around.isHere !== this.#around.isHere) this.#mention = around.isHere;
     if (place !== this.#place) {
       this.#drafts.set(this.#place, this.field.value);
@@ -58,7 +57,7 @@ export class Composer {
     this.draw();
   }
 
-  /** Draw the words anew, in the language spoken now. */
+  /** Draw the texts again, in the current language. */
   draw() {
     this.#drawChip();
     this.#drawFile();
@@ -68,13 +67,13 @@ export class Composer {
     localise(this.element, { bot: this.#around.bot });
   }
 
-  /** Put the words of a suggestion in and send them. */
+  /** Send the text of a suggestion. */
   ask(text) {
     this.field.value = text;
     return this.submit();
   }
 
-  /** Send what is written. It goes away only when the server has taken it. */
+  /** Send the text. It stays in the box until the server has accepted it. */
   async submit() {
     const text = this.field.value.trim();
     if (!(text || this.#file) || this.field.readOnly) return;
@@ -84,7 +83,7 @@ export class Composer {
       await this.#send(place, { text, mention: this.#around.canMention && this.#mention, file: this.#file });
       this.#sent(place);
     } catch {
-      // Whoever sends tells the person; the text is still here.
+      // The caller of `send` shows the error. The text is still here.
     } finally {
       this.#lock(false);
     }
@@ -125,7 +124,7 @@ export class Composer {
     }
     if (this.field.value === "/") this.field.value = "";
     this.#drawButton();
-    // Whoever sends tells the person what was refused.
+    // The caller of `send` shows what was refused.
     this.#command(this.#place, command).catch(() => {});
   }
 
@@ -153,7 +152,7 @@ export class Composer {
   }
 
   #onKey(event) {
-    // While an input method composes, Enter and Escape belong to it; Safari tells only by the key code.
+    // While an input method composes, Enter and Escape belong to it. Safari shows this only by the key code.
     if (event.isComposing || event.keyCode === 229) return;
     if (event.target === this.field && this.list.onKey(event)) {
       event.preventDefault();

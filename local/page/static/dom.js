@@ -1,4 +1,4 @@
-// Builds elements, and brings what is shown up to date without rebuilding it.
+// Builds elements, and updates the page without rebuilding it.
 
 /** An element with attributes (true: present, false or null: absent) and children (strings become text). */
 export function h(tag, attributes = {}, ...children) {
@@ -10,7 +10,7 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Text with its line breaks shown. */
+/** Text with its line breaks. */
 export function lines(text) {
   return text.split("\n").flatMap((line, index) => (index ? [document.createElement("br"), line] : [line]));
 }
@@ -62,7 +62,7 @@ function morphAttributes(shown, wanted) {
     if (!wanted.hasAttribute(name) && !openedByHand) shown.removeAttribute(name);
   }
   for (const { name, value } of wanted.attributes) {
-    // The content security policy refuses a style set as an attribute, not one set as a property.
+    // The content security policy allows a style that is set as a property, but not as an attribute.
     if (name === "style") shown.style.cssText = wanted.style.cssText;
     else if (shown.getAttribute(name) !== value) shown.setAttribute(name, value);
   }

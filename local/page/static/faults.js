@@ -1,9 +1,9 @@
-// The panel for people who want to see what happens when something is broken.
+// The panel that breaks services on purpose.
 
 import { get, post } from "./api.js";
 import { h, morphChildren } from "./dom.js";
 
-/** Show the panel with a switch for each fault the server knows. `failed(error)` is told of a refused change. */
+/** Show the panel with a switch for each fault that the server knows. Calls `failed(error)` if a change is refused. */
 export async function showFaults({ panel, list, count, off }, failed) {
   let known = [];
   const draw = ({ names, active }) => {

@@ -53,7 +53,7 @@ const OTHER_NAMES = {
   library_books: "menu_book", pending: "schedule", sync: "progress_activity", task_alt: "check_circle",
 };
 
-/** The drawing of a Material or Chat icon name (a plain ring for an unknown one); `label` is read out, if given. */
+/** The drawing of a Material or Chat icon name (a plain ring for an unknown one); screen readers read `label`, if given. */
 export function icon(name, label = "") {
   const known = OTHER_NAMES[name] ?? name;
   const svg = document.createElementNS(SVG, "svg");

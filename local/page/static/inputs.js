@@ -1,4 +1,4 @@
-// What a card asks for: text, choices, switches; and what a person has put in. Field names: the Chat API's
+// The inputs of a card (text, choices, switches) and their values. Field names: the Chat API's
 // `GoogleAppsCardV1TextInput`, `GoogleAppsCardV1SelectionInput` and `GoogleAppsCardV1SwitchControl`.
 
 import { h } from "./dom.js";
@@ -33,7 +33,7 @@ export function switchControl({ name, value, selected, controlType }, label) {
   return h("span", { class: role ? "choice switch" : "choice" }, box);
 }
 
-/** What is put into the inputs of a card: `{name: [value]}`. */
+/** The values of the inputs of a card: `{name: [value]}`. */
 export function inputsOf(card) {
   const inputs = {};
   for (const [name, value] of card ? new FormData(card) : []) (inputs[name] ??= []).push(value);

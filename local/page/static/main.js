@@ -1,25 +1,22 @@
-// Puts the page together: the state is drawn whenever it changes, and what the person does becomes a request.
+// The main program of the page: it draws the state when it changes, and turns actions into requests.
 
 import { follow, post } from "./api.js";
 import { listenToMenus } from "./buttons.js";
 import { Clicks } from "./clicks.js";
+import { command, send } from "./commands.js";
 import { Composer } from "./composer.js";
-import { confirmed } from "./confirm.js";
 import { h, morphChildren } from "./dom.js";
 import { showFaults } from "./faults.js";
-import { drawHeading } from "./heading.js";
 import { icon } from "./icons.js";
+import { confirmed, showToast } from "./notices.js";
 import { Operator } from "./operator.js";
-import { recall, remember } from "./prefs.js";
-import { placeIn } from "./route.js";
-import { command, send } from "./sending.js";
+import { drawHeading, placeIn } from "./place.js";
+import { listenToTheme, recall, remember } from "./prefs.js";
 import { drawSetup, listenToSetup } from "./setup.js";
 import { Drawer, drawSpaces, isNarrow, listenToSpaces } from "./sidebar.js";
 import { isDirect, State } from "./state.js";
 import { Stream } from "./stream.js";
 import { localise, say, speak, spoken } from "./strings.js";
-import { listenToTheme } from "./theme.js";
-import { showToast } from "./toast.js";
 
 const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const state = new State(draw);
@@ -51,7 +48,7 @@ const operator = new Operator(part.operator, { person: () => state.person, faile
 const drawer = new Drawer(part);
 const stream = new Stream(part, threadComposer);
 
-/** Wait until something is sent. A composer keeps what was refused. */
+/** Wait until something is sent. If it is refused, the composer keeps it. */
 async function deliver(sent) {
   try {
     const message = await sent;
@@ -102,7 +99,7 @@ function enter(space) {
   if (!isNarrow()) composer.field.focus();
 }
 
-/** Go where the address says. */
+/** Go to the place in the address. */
 function goByAddress() {
   const place = placeIn(location.hash);
   drawer.close();
@@ -155,7 +152,7 @@ part.stream.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-act]");
   if (button) acts[button.dataset.act](button);
 });
-// The inputs of a card are sent by its buttons alone.
+// Only the buttons of a card send its inputs.
 document.addEventListener("submit", (event) => event.target.matches(".card") && event.preventDefault());
 listenToMenus();
 listenToSetup(part, state, change);

@@ -1,4 +1,4 @@
-// The stream: days, threads and messages, as elements without behaviour (a click is told by `data-act`).
+// The stream: days, threads and messages, as elements without behaviour; `data-act` marks what can be clicked.
 
 import { renderAccessory, renderCard } from "./cards.js";
 import { h, lines } from "./dom.js";
@@ -7,11 +7,11 @@ import { fromHtml } from "./richtext.js";
 import { dayOf, say, spoken, timeOfDay } from "./strings.js";
 
 const TINTS = 6;
-/** A thread with more replies than MANY shows its last LAST ones until it is opened. */
+/** A thread with more than MANY replies shows only the last LAST ones until it is opened. */
 const MANY = 8;
 const LAST = 4;
 
-/** The elements of the stream of the space shown; `stream` holds those of the last time. */
+/** The elements for the stream of the current space; `stream` holds the previous ones. */
 export function renderStream(state, stream) {
   const stamps = new Map([...stream.children].map(({ dataset }) => [dataset.key, dataset.stamp]));
   let day = null;
@@ -27,13 +27,13 @@ export function renderStream(state, stream) {
   });
 }
 
-/** Differs whenever a thread looks different: drawing all of a long stream at every change would be slow. */
+/** A key that changes when a thread looks different. Drawing a long stream completely at every change would be slow. */
 function stampOf({ thread, root, replies }, { openThread, expanded, unanswered }) {
   const messages = [root, ...replies].map((message) => [message?.name, message?.lastUpdateTime, unanswered.has(message?.name)]);
   return [spoken(), openThread === thread, expanded.has(thread), ...messages].join(" ");
 }
 
-/** What an empty space shows: what this is, and questions to start with. */
+/** What an empty space shows: an introduction, and questions to start with. */
 export function renderWelcome(bot) {
   return h(
     "div",

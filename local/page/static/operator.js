@@ -1,4 +1,4 @@
-// The operator view: asks the server again and again what there is, draws it, and starts replays.
+// The operator view: it polls the server, draws the dead letters, and starts replays.
 
 import { get, post } from "./api.js";
 import { h, morphChildren } from "./dom.js";
@@ -9,12 +9,12 @@ import { recall, remember } from "./prefs.js";
 import { say } from "./strings.js";
 
 const LOOK_MS = 2_000;
-/** While a replay is under way, in milliseconds. */
+/** While a replay is running, in milliseconds. */
 const LOOK_OFTEN_MS = 600;
 const PAGE = 50;
 const LOST = { DECLINED: "busy", NOT_FOUND: "noCase", UNREACHABLE: "unreachableCloud" };
 
-/** The view in `root`. `person()` is who operates; `failed(error)` is told of what could not be done. */
+/** The view in `root`. `person()` is the operator. Calls `failed(error)` if an action fails. */
 export class Operator {
   #root;
   #person;
@@ -45,7 +45,7 @@ export class Operator {
     });
   }
 
-  /** Go to a place of the view; null: the view is left. */
+  /** Go to a place in the view; null leaves the view. */
   show(place) {
     const same = place?.view === this.#place?.view && place?.id === this.#place?.id;
     this.#place = place;
@@ -58,7 +58,7 @@ export class Operator {
     this.#refresh();
   }
 
-  /** Draw what is known, in the language spoken now. */
+  /** Draw the view in the current language. */
   draw() {
     if (!this.#place) return;
     const seen = !this.#replay || recall("replaySeen") === this.#replay.name;
@@ -80,7 +80,7 @@ export class Operator {
     return renderCases(this.#shown, { view, id, picked: this.#picked.size, busy });
   }
 
-  /** Ask the server for what is shown. An answer that comes after the person has moved on is thrown away. */
+  /** Ask the server for the content of the view. Drops the answer if the person has moved on. */
   async #refresh() {
     clearTimeout(this.#timer);
     const round = ++this.#round;
@@ -126,9 +126,9 @@ export class Operator {
     },
   };
 
-  /** Ask how the chosen ones are to be replayed; null: not at all. */
-  #ask(wish, count) {
-    this.#form = wish && { wish, count, preview: null };
+  /** Show the form for a replay of the chosen ones; null closes it. */
+  #ask(asked, count) {
+    this.#form = asked && { asked, count, preview: null };
     this.draw();
     this.#root.scrollTop = 0;
     this.#root.querySelector(".op-form input, .op-form button")?.focus({ preventScroll: true });
@@ -136,11 +136,11 @@ export class Operator {
 
   async #send(form, dry) {
     const fields = new FormData(form);
-    const wish = { ...this.#form.wish, dry_run: dry, even_stale: fields.has("stale"), person: this.#person() };
-    if (fields.get("rate")) wish.rate = Number(fields.get("rate"));
-    if (fields.get("limit")) wish.limit = Number(fields.get("limit"));
+    const asked = { ...this.#form.asked, dry_run: dry, even_stale: fields.has("stale"), person: this.#person() };
+    if (fields.get("rate")) asked.rate = Number(fields.get("rate"));
+    if (fields.get("limit")) asked.limit = Number(fields.get("limit"));
     await this.#do(async () => {
-      const answer = await post("/ops/replay", wish);
+      const answer = await post("/ops/replay", asked);
       if (dry) this.#form = this.#form && { ...this.#form, preview: answer };
       else [this.#form, this.#replay] = [null, answer.replay];
       if (!dry) this.#picked.clear();

@@ -1,11 +1,11 @@
-// Everything about one dead letter; what people wrote only after it was asked for.
+// Everything about one dead letter. The text of people appears only on request.
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { backLink, replayButton, stateChip } from "./operator_lists.js";
 import { ago, say, spoken } from "./strings.js";
 
-/** The element for one case, as the server tells it. */
+/** The element for one case, as the server describes it. */
 export function renderCase(each, busy) {
   const waits = each.status === "open";
   return h(
@@ -67,7 +67,7 @@ function stop({ at, step, what, seconds }) {
   return h("li", {}, h("time", { datetime: at }, clock(at)), h("b", {}, step), h("span", {}, `${inWords(what)}${took}`));
 }
 
-/** What the server says of a stop, in the language spoken. */
+/** The server's text about a stop, in the current language. */
 function inWords(what) {
   const [pattern, words] = say("stops").find(([each]) => new RegExp(each).test(what)) ?? [];
   return pattern ? what.replace(new RegExp(pattern), words) : what;

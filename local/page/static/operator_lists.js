@@ -1,11 +1,11 @@
-// Groups of dead letters by cause, and the list of a group: elements without behaviour (`data-act` tells a click).
+// Groups of dead letters by cause, and the list of a group: elements without behaviour; `data-act` marks what can be clicked.
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { addressOf } from "./route.js";
+import { addressOf } from "./place.js";
 import { ago, say } from "./strings.js";
 
-/** The overview: how many there are in which state, and the groups of those that wait. */
+/** The overview: the number of cases in each state, and the groups of the waiting ones. */
 export function renderGroups({ counts, groups }, busy) {
   const waiting = counts.open ?? 0;
   return h(
@@ -53,7 +53,7 @@ function nothing() {
   );
 }
 
-/** The cases of a group or of a state, the latest first; `picked` of them are ticked. */
+/** The cases of a group or a state, latest first; `picked` of them are selected. */
 export function renderCases({ total, cases }, { view, id, picked, busy }) {
   const waits = view === "group" || id === "open";
   return h(
@@ -129,7 +129,7 @@ export function backLink() {
   return h("a", { class: "op-back", href: addressOf("groups"), "data-key": "back" }, icon("chevron_left"), say("allDeadLetters"));
 }
 
-/** A button that asks for a replay; it rests while another one is being asked for or under way. */
+/** A button that starts a replay. It is disabled while a replay is being prepared or running. */
 export function replayButton(act, words, { id, count, busy }) {
   const what = { "data-act": act, "data-id": id, "data-count": count, "data-testid": act };
   return h("button", { type: "button", class: "button filled_tonal op-act", disabled: busy, ...what }, icon("replay"), words);

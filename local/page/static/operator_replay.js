@@ -1,14 +1,14 @@
-// A replay: how it is asked for, and how it goes, message by message.
+// A replay: its form, and its progress message by message.
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { addressOf } from "./route.js";
+import { addressOf } from "./place.js";
 import { say, sayCount } from "./strings.js";
 
-/** The drawing for what became of a message. */
+/** The icon for the result of a message. */
 const DRAWN = { answered: "check_circle", returned: "error", under_way: "progress_activity", FAILED: "error" };
 
-/** Asks how to replay `count` dead letters; `preview` is the outcome of a dry run. */
+/** The form to replay `count` dead letters; `preview` is the result of a dry run. */
 export function renderForm({ count, preview }) {
   return h(
     "form",
@@ -41,7 +41,7 @@ function dryRun({ total, outcomes, messages }) {
   return h("div", { class: "op-preview", role: "status", "data-testid": "preview" }, h("p", {}, words), list(messages, total));
 }
 
-/** How a replay stands. */
+/** The progress of a replay. */
 export function renderReplay(replay) {
   const { name, running, total, done, outcomes, ends, messages } = replay;
   const title = running ? "replaying" : replay.stopped || replay.too_many_returned || replay.trouble ? "replayStopped" : "replayOver";

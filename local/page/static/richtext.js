@@ -1,4 +1,4 @@
-// Formatted text from strangers: parsed where nothing runs, then built anew from an allow-list.
+// Formatted text from strangers: parsed where nothing runs, then rebuilt from an allow-list.
 
 import { h } from "./dom.js";
 
@@ -13,7 +13,7 @@ export function fromHtml(html) {
   return [...parsed.body.childNodes].flatMap(rebuilt);
 }
 
-/** A link that opens in a new tab, or just its content when the address is not a web or mail address. */
+/** A link that opens in a new tab, or just its content if the address is not a web or mail address. */
 export function link(address, ...content) {
   const url = safeAddress(address);
   if (!url) return content;

@@ -1,15 +1,15 @@
 // The panel that shows and changes how Chat is connected to the bot, and who is in the conversation.
 
-import { confirmed } from "./confirm.js";
 import { h, morphChildren } from "./dom.js";
 import { icon } from "./icons.js";
+import { confirmed } from "./notices.js";
 import { isDirect } from "./state.js";
 import { say, spoken } from "./strings.js";
 
 const CHOICES = { shape: ["classic", "add-on"], transport: ["https", "pubsub"] };
 const NAMES = { classic: "Classic", "add-on": "Add-on", https: "HTTPS", pubsub: "Pub/Sub" };
 
-/** Bring the panel up to date, and the line above a conversation that the bot is not in. */
+/** Update the panel, and the line above a conversation without the bot. */
 export function drawSetup(part, state) {
   const { connection, current, bot, botIsHere, place } = state;
   if (!connection || !current) return;
@@ -20,11 +20,11 @@ export function drawSetup(part, state) {
   const choices = Object.keys(CHOICES).map((name) => choice(name, connection[name]));
   const hint = h("p", { class: "hint" }, say(connection.bringsClicks ? "connectionAll" : "connectionNoClicks"));
   morphChildren(part["setup-body"], h("div", {}, ...choices, hint, members(state)));
-  // A radio button that was chosen by hand no longer follows its attribute.
+  // A radio button that a person has chosen no longer follows its attribute.
   for (const field of part["setup-body"].querySelectorAll("input")) field.checked = connection[field.name] === field.value;
 }
 
-/** Have `change(path, body)` called for what is chosen in the panel; it resolves to nothing when it is refused. */
+/** Call `change(path, body)` for a choice in the panel. It resolves to nothing if the change is refused. */
 export function listenToSetup(part, state, change) {
   const member = (bot) => change("members", { bot, space: state.space, person: state.person, locale: spoken() });
   const acts = {
@@ -39,7 +39,7 @@ export function listenToSetup(part, state, change) {
   part["setup-body"].addEventListener("change", async ({ target }) => {
     const before = state.connection;
     const { shape, transport, audience } = { ...before, [target.name]: target.value };
-    // An add-on is always called with its URL as the audience.
+    // The audience of an add-on is always its URL.
     const wanted = { shape, transport, audience: shape === "add-on" ? "url" : audience };
     state.set({ connection: { ...before, ...wanted } }); // so that it stays chosen until the server tells it
     if (!(await change("connection", wanted))) state.set({ connection: before });

@@ -1,4 +1,4 @@
-// The list of conversations, and the drawer it becomes on a narrow screen.
+// The list of conversations, which is a drawer on a narrow screen.
 
 import { h, morphChildren } from "./dom.js";
 import { icon } from "./icons.js";
@@ -12,7 +12,7 @@ export function isNarrow() {
   return NARROW.matches;
 }
 
-/** Bring the list up to date. */
+/** Update the list. */
 export function drawSpaces(list, state) {
   const direct = state.reachable.filter(isDirect);
   const shared = state.reachable.filter((space) => !isDirect(space));
@@ -41,7 +41,7 @@ function entry(space, state) {
   );
 }
 
-/** Arrow keys, Home and End move through the list; `enter(name)` is called for the one chosen. */
+/** Arrow keys, Home and End move through the list. Calls `enter(name)` for the chosen space. */
 export function listenToSpaces(list, enter) {
   list.addEventListener("click", (event) => {
     const chosen = event.target.closest("[data-name]");
@@ -77,7 +77,7 @@ export class Drawer {
     this.parts.drawer.querySelector("[aria-current]")?.focus();
   }
 
-  /** Close it and give the focus back to the menu button. */
+  /** Close it and return the focus to the menu button. */
   close() {
     if (!this.isOpen) return;
     this.#show(false);

@@ -1,13 +1,13 @@
-// What the page knows: the conversations as the server tells them, and where the person is in them.
+// The state of the page: the conversations from the server, and where the person is in them.
 
-/** The state of the page. `onChange` runs once after any number of changes in one go. */
+/** The state of the page. `onChange` runs once after several changes at once. */
 export class State {
   spaces = [];
   people = [];
   bot = { name: "", displayName: "threadwise" };
   model = "";
   commands = [];
-  connection = null; // how Chat is connected to the bot, as /page/state tells it
+  connection = null; // how Chat is connected to the bot, from /page/state
   withoutBot = []; // the names of spaces
   space = null;
   place = null; // where in the operator view; null: in the chat
@@ -31,7 +31,7 @@ export class State {
     this.changed();
   }
 
-  /** Have the page drawn anew. */
+  /** Draw the page again. */
   changed() {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -41,7 +41,7 @@ export class State {
     });
   }
 
-  /** Take over what the server says (after a connection): its word replaces everything but where the person is. */
+  /** Load the state from the server, after a connection. It replaces everything except where the person is. */
   load({ messages, ...answer }) {
     const known = new Map(messages.map((message) => [message.name, message]));
     this.set({ ...answer, messages: known, connected: true });
@@ -50,7 +50,7 @@ export class State {
     this.#stayInReach();
   }
 
-  /** Apply one change the server told. */
+  /** Apply one change from the server. */
   apply({ kind, message, ...around }) {
     if (kind === "around") {
       this.set(around);
@@ -68,7 +68,7 @@ export class State {
     if (!known || changedAt(known) <= changedAt(message)) this.messages.set(message.name, message);
   }
 
-  /** Be another person. */
+  /** Become another person. */
   become(person) {
     this.set({ person });
     this.#stayInReach();
@@ -86,17 +86,17 @@ export class State {
     this.set({ place });
   }
 
-  /** The spaces this person is in: everyone's, and their own direct message. */
+  /** The spaces of this person: the shared ones, and their own direct message. */
   get reachable() {
     return this.spaces.filter(({ person }) => !person || person === this.person);
   }
 
-  /** The space shown, or undefined before the first load. */
+  /** The current space, or undefined before the first load. */
   get current() {
     return this.spaces.find(({ name }) => name === this.space);
   }
 
-  /** Whether the bot is in the space shown. */
+  /** Whether the bot is in the current space. */
   get botIsHere() {
     return !this.withoutBot.includes(this.space);
   }
@@ -113,7 +113,7 @@ export class State {
     if (next) this.#open(next.name);
   }
 
-  /** The threads of the space shown, oldest first: `{thread, root: Message|null, replies: Message[]}`. */
+  /** The threads of the current space, oldest first: `{thread, root: Message|null, replies: Message[]}`. */
   get topics() {
     const here = [...this.messages.values()].filter(({ space }) => space.name === this.space);
     here.sort((one, other) => Date.parse(one.createTime) - Date.parse(other.createTime));

@@ -1,14 +1,14 @@
-// The stream of the space shown: what is drawn in it, and how it scrolls.
+// The stream of the current space: what it shows, and how it scrolls.
 
 import { h, morphChildren } from "./dom.js";
 import { renderStream, renderWelcome } from "./messages.js";
 
-/** How near the end of the stream (in pixels) counts as being at its end. */
+/** The distance from the end of the stream (in pixels) that counts as being at its end. */
 const AT_END = 60;
-/** What stays visible above a long answer, in pixels. */
+/** The space that stays visible above a long answer, in pixels. */
 const MARGIN = 12;
 
-/** `stream` and `latest` are its element and the button that leads to its end; `composer` is that of threads. */
+/** `stream` is its element, `latest` the button that leads to its end, `composer` the one of threads. */
 export class Stream {
   #element;
   #latest;
@@ -26,12 +26,12 @@ export class Stream {
     });
   }
 
-  /** Stay at the end from now on, wherever it was scrolled to. */
+  /** Stay at the end from now on. */
   toEnd() {
     this.#atEnd = true;
   }
 
-  /** Bring it up to date; `around` is what the composer of the open thread is told. */
+  /** Update it. `around` is for the composer of the open thread. */
   draw(state, around) {
     if (this.#space !== state.space) {
       this.#element.replaceChildren();
@@ -51,7 +51,7 @@ export class Stream {
   #keepInView() {
     const last = [...this.#element.querySelectorAll(".message")].at(-1);
     const { scrollHeight } = this.#element;
-    // The end of the stream, but never past the beginning of an answer that is longer than the window.
+    // Scroll to the end of the stream, but not past the start of an answer that is longer than the window.
     if (this.#atEnd) this.#element.scrollTop = last ? Math.min(scrollHeight, last.offsetTop - MARGIN) : 0;
     else if (this.#composer.element.contains(document.activeElement)) this.#composer.element.scrollIntoView({ block: "nearest" });
     this.#noteScroll();

@@ -1,4 +1,4 @@
-// The words of the page, in English and Japanese.
+// The texts of the page, in English and Japanese.
 
 import { OPERATOR_WORDS } from "./operator_words.js";
 
@@ -16,9 +16,9 @@ const WORDS = {
     command_help: "What {bot} can do",
     commands: "Commands",
     connectionAll: "Questions, commands and clicks all reach the bot.",
-    connectionNoClicks: "Questions and commands reach the bot; clicks on buttons do not: Chat brings an add-on none over Pub/Sub.",
+    connectionNoClicks: "Questions and commands reach the bot. Clicks on buttons do not: over Pub/Sub, Chat does not send them to an add-on.",
     connectionShape: "Kind of Chat app",
-    connectionTransport: "Events arrive by",
+    connectionTransport: "Events arrive over",
     conversations: "Conversations",
     delete: "Delete",
     deleteMessage: "Delete message",
@@ -29,32 +29,32 @@ const WORDS = {
     dismiss: "Dismiss",
     earlier: "Show {count} earlier replies",
     edited: "Edited",
-    emptyText: "Ask about IT support, then follow up in the thread: {bot} remembers the conversation for 24 hours.",
+    emptyText: "Ask about IT support, and ask follow-up questions in the thread. {bot} remembers the conversation for 24 hours.",
     emptyTitle: "Ask {bot}",
     faults: "Faults",
-    faultsHint: "Break something on purpose and see what the bot does.",
-    faultsOff: "Switch all off",
-    fileHint: "Only its name is sent",
+    faultsHint: "Break something on purpose, and see what the bot does.",
+    faultsOff: "Turn all off",
+    fileHint: "Only the name is sent",
     join: "Add {bot}",
     language: "Language",
     latest: "Latest messages",
     leave: "Remove {bot}",
-    leaveQuestion: "Remove {bot} from “{space}”? All that it keeps of this conversation is deleted.",
+    leaveQuestion: "Remove {bot} from “{space}”? It deletes everything that it has stored about this conversation.",
     lost: "Connection lost. Trying to reconnect…",
     members: "Members",
     membersOf: "In “{space}”",
     menu: "Conversations",
-    model_gemini: "Answers come from Gemini (GEMINI_API_KEY is set); everything else is on this machine.",
-    model_local: "Answers come from a small rule-based model on this machine: it quotes the knowledge base and writes nothing of its own.",
+    model_gemini: "Gemini answers (GEMINI_API_KEY is set). Everything else runs on this machine.",
+    model_local: "A small rule-based model on this machine answers by quoting the knowledge base. It writes no text of its own.",
     more: "More",
     newMessages: "new messages",
-    noClicks: "{bot} cannot be told of clicks: Chat brings an add-on none over Pub/Sub.",
+    noClicks: "Clicks do not reach {bot}: over Pub/Sub, Chat does not send them to an add-on.",
     notClicked: "{bot} could not do that: {reason}",
     notDone: "That did not work: {reason}",
     notResponding: "{bot} is not responding",
     notSent: "Not sent: {reason}",
     person: "You are",
-    quickCommand: "at once",
+    quickCommand: "sent at once",
     remove: "Remove",
     removeFile: "Remove the file {name}",
     removeMention: "Do not mention {bot}",
@@ -71,7 +71,7 @@ const WORDS = {
     theme: "Dark mode",
     thread: "Thread: {text}",
     today: "Today",
-    unreachable: "The server cannot be reached",
+    unreachable: "Cannot reach the server",
     unsupported: "This page cannot show “{widget}”",
     writeToPeople: "Write to the others",
     yesterday: "Yesterday",
@@ -86,44 +86,44 @@ const WORDS = {
     cancel: "キャンセル",
     close: "閉じる",
     command_ask: "質問する",
-    command_forget: "この会話を忘れさせる",
+    command_forget: "この会話の記憶を消す",
     command_help: "{bot} にできること",
     commands: "コマンド",
     connectionAll: "質問、コマンド、ボタンのクリックがボットに届きます。",
-    connectionNoClicks: "質問とコマンドは届きますが、ボタンのクリックは届きません。アドオンの場合、Pub/Sub ではクリックが送られないためです。",
+    connectionNoClicks: "質問とコマンドは届きますが、ボタンのクリックは届きません。Chat は Pub/Sub 経由ではアドオンにクリックを送らないためです。",
     connectionShape: "Chat アプリの種類",
-    connectionTransport: "イベントの経路",
+    connectionTransport: "イベントの送信方法",
     conversations: "会話",
     delete: "削除",
     deleteMessage: "メッセージを削除",
-    deleteQuestion: "このメッセージを全員から削除しますか？",
+    deleteQuestion: "このメッセージを全員の画面から削除しますか？",
     deletedRoot: "このメッセージは削除されました",
     directHint: "ダイレクトメッセージ：すべて {bot} に届きます",
     directMessages: "ダイレクトメッセージ",
     dismiss: "閉じる",
     earlier: "以前の返信 {count} 件を表示",
     edited: "編集済み",
-    emptyText: "IT サポートについて質問し、続きはスレッドで聞いてください。{bot} は会話を 24 時間覚えています。",
+    emptyText: "IT サポートについて質問してください。続けて質問するときは、同じスレッドに書いてください。{bot} は会話を 24 時間覚えています。",
     emptyTitle: "{bot} に質問する",
     faults: "障害",
     faultsHint: "わざと障害を起こして、ボットの動きを確かめられます。",
     faultsOff: "すべてオフにする",
-    fileHint: "送られるのは名前だけです",
+    fileHint: "送信されるのはファイル名だけです",
     join: "{bot} を追加",
     language: "言語",
     latest: "最新のメッセージ",
     leave: "{bot} を削除",
-    leaveQuestion: "「{space}」から {bot} を削除しますか？この会話について保存したものはすべて消えます。",
+    leaveQuestion: "「{space}」から {bot} を削除しますか？{bot} がこの会話について保存したデータはすべて削除されます。",
     lost: "接続が切れました。再接続しています…",
     members: "メンバー",
     membersOf: "「{space}」のメンバー",
     menu: "会話",
-    model_gemini: "回答は Gemini が作成します（GEMINI_API_KEY が設定されています）。それ以外はすべてこのマシンの中で動いています。",
-    model_local: "回答は、このマシンで動く小さなルールベースのモデルによるものです。ナレッジベースの文を引用するだけで、文章は作りません。",
+    model_gemini: "Gemini が回答します（GEMINI_API_KEY が設定されています）。それ以外はすべてこのマシンで動いています。",
+    model_local: "このマシンで動く小さなルールベースのモデルが回答します。ナレッジベースの文をそのまま引用し、自分では文章を作りません。",
     more: "その他",
     newMessages: "新着メッセージ",
-    noClicks: "{bot} にクリックを伝えられません。アドオンの場合、Pub/Sub ではクリックが送られません。",
-    notClicked: "{bot} は実行できませんでした：{reason}",
+    noClicks: "クリックは {bot} に届きません。Chat は Pub/Sub 経由ではアドオンにクリックを送らないためです。",
+    notClicked: "{bot} は処理できませんでした：{reason}",
     notDone: "実行できませんでした：{reason}",
     notResponding: "{bot} が応答していません",
     notSent: "送信できませんでした：{reason}",
@@ -156,24 +156,24 @@ const WORDS = {
 const SPANS = [[86_400, "day"], [3_600, "hour"], [60, "minute"], [1, "second"]];
 let language = "en";
 
-/** Speak `en` or `ja` from now on. */
+/** Use `en` or `ja` from now on. */
 export function speak(wanted) {
   language = wanted in WORDS ? wanted : "en";
   document.documentElement.lang = language;
 }
 
-/** The language spoken: `en` or `ja`. */
+/** The current language: `en` or `ja`. */
 export function spoken() {
   return language;
 }
 
-/** The words for `key`, with `{name}` filled in from `values`. */
+/** The text for `key`; `values` fill its placeholders, such as `{name}`. */
 export function say(key, values = {}) {
   const words = WORDS[language][key] ?? OPERATOR_WORDS[language][key];
   return typeof words === "string" ? filled(words, values) : words;
 }
 
-/** The words for a number of things: `key` has a text for `one` and for `other`. */
+/** The text for a count: `key` has one text for `one` and one for `other`. */
 export function sayCount(key, count) {
   return filled(say(key)[count === 1 ? "one" : "other"], { count });
 }
@@ -182,7 +182,7 @@ function filled(words, values) {
   return words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-/** Fill in the words of everything under `root` that is marked with `data-text` or `data-label`. */
+/** Set the text of every element under `root` that has `data-text` or `data-label`. */
 export function localise(root, values) {
   for (const element of root.querySelectorAll("[data-text]")) {
     element.textContent = say(element.dataset.text, values);
@@ -195,12 +195,12 @@ export function localise(root, values) {
   }
 }
 
-/** The time of day of an RFC 3339 time, in the language spoken. */
+/** The time of day of an RFC 3339 time, in the current language. */
 export function timeOfDay(time) {
   return new Date(time).toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" });
 }
 
-/** How long an RFC 3339 time is ago, in its largest unit, such as `3 minutes ago`; a dash for none. */
+/** How long ago an RFC 3339 time was, in its largest unit, such as `3 minutes ago`; a dash if there is none. */
 export function ago(time) {
   if (!time) return "–";
   const seconds = Math.max(1, (Date.now() - Date.parse(time)) / 1000);

@@ -1,0 +1,1 @@
+"""Google Chat on loopback: its REST API, its events, and the actions of people."""

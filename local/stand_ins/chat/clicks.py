@@ -1,4 +1,4 @@
-"""Clicks on the bot's buttons, in a message or in a dialog: the person waits for what the bot answers."""
+"""Clicks on the bot's buttons, in a message or in a dialog. The person waits for the bot's answer."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -6,16 +6,16 @@ from typing import Any
 
 from local.stand_ins.chat.connection import message_in
 from local.stand_ins.chat.dialogs import Outcome, outcome_of
-from local.stand_ins.chat.errors import invalid
 from local.stand_ins.chat.interactions import DialogType, Interaction
 from local.stand_ins.chat.people import People, now, there
+from local.stand_ins.http_gate import invalid
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Button:
-    """A button by what it does; `in_dialog` when the dialog has it that a click on the message opened."""
+    """A button, named by its action. `in_dialog`: it is in the dialog that the message opened."""
 
     message: str
     function: str
@@ -25,7 +25,7 @@ class Button:
 
 @dataclass
 class Clicks:
-    """Clicks for people, and knows the dialogs that they have open."""
+    """Clicks for people, and remembers which dialogs they have open."""
 
     people: People
     dialogs: dict[tuple[str, str], Json] = field(default_factory=dict)
@@ -33,9 +33,9 @@ class Clicks:
     async def click(
         self, button: Button, inputs: dict[str, list[str]], *, person: str, locale: str
     ) -> Outcome | None:
-        """Click, and return what that leads to at once, if anything.
+        """Click, and return the immediate outcome, if any.
 
-        Raises ChatError for what Chat would refuse, and when the bot does not answer.
+        Raises RestError if Chat would refuse the click, or if the bot does not answer.
         """
         space, _, message_id = button.message.partition("/messages/")
         message = self.people.messages.own(space, message_id).message
@@ -63,7 +63,7 @@ class Clicks:
         return outcome
 
     def _dialog_type(self, button: Button, message: Json, person: str) -> DialogType:
-        """What the click is to a dialog. Raises ChatError when there is no such button."""
+        """The part that the click plays for a dialog. Raises RestError if there is no such button."""
         shown = self.dialogs.get((person, button.message), {}) if button.in_dialog else message
         actions = [each for each in _actions(shown) if _does(each) == (button.function, button.parameters)]
         if not actions:

@@ -1,6 +1,6 @@
-"""How Chat is connected to the bot: the format of its events, the way they take, and what proves them.
+"""How Chat is connected to the bot: the format of the events, their transport, and their tokens.
 
-All three can be switched while it runs. Sources: developers.google.com/workspace/chat, "Verify requests from
+All three can be changed while Chat runs. Sources: developers.google.com/workspace/chat, "Verify requests from
 Chat", and "Build a Chat app behind a firewall with Pub/Sub".
 """
 
@@ -13,9 +13,9 @@ import httpx
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from local.places import ADD_ON_IDENTITY, CHAT_IDENTITY, PROJECT_NUMBER
-from local.stand_ins.chat.errors import invalid
 from local.stand_ins.chat.events import Delivery, Unanswered, deliver
 from local.stand_ins.chat.interactions import Interaction, add_on, classic
+from local.stand_ins.http_gate import invalid
 from local.stand_ins.tokens import Signer
 
 Json = dict[str, Any]
@@ -23,7 +23,7 @@ Publish = Callable[[bytes], Awaitable[None]]
 
 
 class Connection(BaseModel):
-    """The settings of the Chat app: `audience` is what a classic app's tokens are for, over HTTPS."""
+    """The settings of the Chat app. `audience`: the audience of a classic app's tokens over HTTPS."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -34,18 +34,18 @@ class Connection(BaseModel):
     @model_validator(mode="after")
     def _offered(self) -> "Connection":
         if self.shape == "add-on" and self.audience == "number":
-            raise ValueError("an add-on is always called with its URL as the audience")
+            raise ValueError("the audience of an add-on is always its URL")
         return self
 
     @property
     def brings_clicks(self) -> bool:
-        """Whether clicks reach the bot: with an add-on, Pub/Sub was seen to bring none."""
+        """Whether clicks reach the bot. Over Pub/Sub, an add-on was seen to get none."""
         return (self.shape, self.transport) != ("add-on", "pubsub")
 
 
 @dataclass(frozen=True)
 class Bot:
-    """Where the bot listens, the audience of its URL, and how to publish to the topic of its events."""
+    """The URL of the bot, the audience of that URL, and how to publish to the topic of its events."""
 
     url: str
     audience: str
@@ -53,7 +53,7 @@ class Bot:
 
 
 class Sender:
-    """Sends events as the connection says. `own` signs what Chat signs itself, with a key of its own."""
+    """Sends events over the current connection. `own` signs the tokens that Chat itself signs."""
 
     def __init__(self, signer: Signer, window_seconds: float, retry_seconds: tuple[float, ...]) -> None:
         self.connection = Connection()
@@ -68,22 +68,19 @@ class Sender:
         await self._client.aclose()
 
     def events(self, done: Interaction) -> list[Json]:
-        """The events of what a person did. Raises ChatError where the connection brings none."""
+        """The events of an action. Raises RestError if the connection sends none for it."""
         if done.kind == "clicked" and not self.connection.brings_clicks:
-            raise invalid("The app is unable to process your request: an add-on gets no clicks by Pub/Sub.")
+            raise invalid("The app is unable to process your request: an add-on gets no clicks over Pub/Sub.")
         if done.dialog and self.connection.transport == "pubsub":
-            raise invalid("Could not load dialog: there are none by Pub/Sub.")
+            raise invalid("Could not load dialog: Pub/Sub has none.")
         return list((classic if self.connection.shape == "classic" else add_on)(done))
 
     async def send(self, event: Json) -> Json:
-        """Send one event, and return the Message that it was answered with, or nothing. Raises Unanswered."""
+        """Send an event and return the Message in its answer; {} if there is none. Raises Unanswered."""
         return message_in(await self.ask(event))
 
     async def ask(self, event: Json) -> Json:
-        """Send one event, and return what it was answered with, in the format of the event.
-
-        Raises Unanswered.
-        """
+        """Send an event and return its answer, in the format of the event. Raises Unanswered."""
         if self.bot is None:
             raise RuntimeError("Chat does not know the bot yet: call start() first")
         if self.connection.transport == "pubsub":
@@ -100,7 +97,7 @@ class Sender:
             raise Unanswered("there is no topic")
         try:
             await bot.publish(json.dumps(event).encode())
-        except Exception as error:  # Chat does not tell people, and is not known to try again
+        except Exception as error:  # Chat does not tell people, and is not known to retry
             raise Unanswered(f"the event could not be published: {error}") from error
 
     def _token(self, bot: Bot) -> str:
@@ -112,22 +109,22 @@ class Sender:
 
 
 def _as_over_https(event: Json, token: str) -> Json:
-    """An add-on's event by HTTPS: with tokens in it, and all numbers are floats (seen, not documented)."""
+    """An add-on's event over HTTPS. It holds tokens, and its numbers are floats (seen, not documented)."""
     floating: Json = json.loads(json.dumps(event), parse_int=float)
     return {**floating, "authorizationEventObject": {"systemIdToken": token, "userIdToken": token}}
 
 
 def message_in(answer: Json) -> Json:
-    """The Message in an answer; an add-on wraps it. Raises Unanswered for what Chat could not read."""
+    """The Message in an answer, which an add-on wraps. Raises Unanswered if Chat could not read it."""
     if "hostAppDataAction" not in answer:
         return answer
     try:
         return dict(answer["hostAppDataAction"]["chatDataAction"]["createMessageAction"]["message"])
     except (ValueError, TypeError, KeyError) as error:
-        raise Unanswered("the answer is no Message") from error
+        raise Unanswered("the answer is not a Message") from error
 
 
-#: What an add-on may answer with, besides nothing.
+#: The fields of an add-on's answer, which may also be empty.
 _ACTIONS = {"hostAppDataAction", "action"}
 
 
@@ -135,7 +132,7 @@ def _object(answer: bytes, shape: str) -> Json:
     try:
         fields = dict(json.loads(answer))
     except (ValueError, TypeError) as error:
-        raise Unanswered("the answer is no JSON object") from error
+        raise Unanswered("the answer is not a JSON object") from error
     if shape == "add-on" and fields.keys() - _ACTIONS:
-        raise Unanswered("the answer is none of an add-on's")
+        raise Unanswered("an add-on cannot answer like this")
     return fields

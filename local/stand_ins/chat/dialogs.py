@@ -1,4 +1,4 @@
-"""What a click is answered with at once: a dialog that opens, changes or closes, or a short notice.
+"""The immediate answer to a click: a dialog opens, changes or closes, or a short notice appears.
 
 Sources: the Chat API's schemas ActionResponse and DialogAction (classic), and developers.google.com,
 "Workspace add-ons: open interactive dialogs" (an add-on answers with an `action` that navigates).
@@ -10,23 +10,23 @@ from typing import Any
 from google.apps import card_v1
 from google.protobuf.json_format import ParseDict, ParseError
 
-from local.stand_ins.chat.errors import invalid
+from local.stand_ins.http_gate import invalid
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`dialog` is the card to show, None to close what is open; `notice` is for the person alone."""
+    """`dialog` is the card to show; None closes the open one. Only the person sees `notice`."""
 
     dialog: Json | None = None
     notice: str = ""
 
 
 def outcome_of(answer: Json) -> Outcome | None:
-    """What an answer in either format tells a dialog; None for one that does not.
+    """What an answer, in either format, means for a dialog; None if it means nothing.
 
-    Raises ChatError 400 for a dialog that is no card.
+    Raises RestError 400 for a dialog that is not a card.
     """
     if isinstance(answer.get("action"), dict):
         return _add_on(answer["action"])

@@ -1,16 +1,16 @@
-"""Who is there and where they talk: the bot, two people, two spaces, a group, and a DM for each person."""
+"""The preset people and spaces: the bot, two people, two spaces, a group, and a direct message for each."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from local.stand_ins.chat.errors import not_found
+from local.stand_ins.http_gate import not_found
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Person:
-    """Someone who writes to the bot."""
+    """A person who writes to the bot."""
 
     name: str
     display_name: str
@@ -27,13 +27,13 @@ class Person:
         }
 
     def page_json(self) -> Json:
-        """What the page shows of a person."""
+        """The person as the page shows them."""
         return {"name": self.name, "displayName": self.display_name, "email": self.email}
 
 
 @dataclass(frozen=True)
 class ChatSpace:
-    """A named space, a group chat, or the direct messages between the bot and one `person`."""
+    """A named space, a group chat, or the direct messages of the bot and one `person`."""
 
     name: str
     display_name: str
@@ -46,7 +46,7 @@ class ChatSpace:
         return self.person is not None
 
     def event_json(self) -> Json:
-        """The Space JSON of an interaction event; only a named space has a display name."""
+        """The Space JSON of an interaction event. Only a named space has a display name."""
         common = {"name": self.name, "spaceThreadingState": "THREADED_MESSAGES"}
         if self.is_dm:
             return {**common, "type": "DM", "spaceType": "DIRECT_MESSAGE", "singleUserBotDm": True}
@@ -55,14 +55,14 @@ class ChatSpace:
         return {**common, "type": "ROOM", "spaceType": "SPACE", "displayName": self.display_name}
 
     def page_json(self) -> Json:
-        """What the page lists; a DM says whose it is."""
+        """The space as the page lists it. A direct message names its person."""
         kind = "DIRECT_MESSAGE" if self.is_dm else self.kind
         fields = {"name": self.name, "displayName": self.display_name, "spaceType": kind}
         return {**fields, "person": self.person} if self.is_dm else fields
 
 
 BOT = {"name": "users/109001", "displayName": "threadwise", "type": "BOT"}
-#: How a message addresses the bot.
+#: How a message mentions the bot.
 MENTION = f"@{BOT['displayName']}"
 
 PEOPLE = {
@@ -85,14 +85,14 @@ SPACES = {
 
 
 def person_in(space: ChatSpace, name: str) -> Person:
-    """The person. Raises ChatError 404 when there is none of that name in `space`."""
+    """The person of that name. Raises RestError 404 if they are not in `space`."""
     if name not in PEOPLE or (space.is_dm and space.person != name):
         raise not_found(f"{name} is not in {space.name}.")
     return PEOPLE[name]
 
 
 def space_named(name: str) -> ChatSpace:
-    """The space. Raises ChatError 404 when the bot is in no such space."""
+    """The space of that name. Raises RestError 404 if there is none."""
     if name not in SPACES:
         raise not_found(f"Space {name} was not found, or the app is not a member of it.")
     return SPACES[name]

@@ -1,7 +1,7 @@
-"""How a person's words become a message, and how often Chat tries to tell the bot of it.
+"""Turns a person's words into a message, and delivers events to the bot.
 
-Source: developers.google.com/workspace/chat, "Receive and respond to interaction events" (30 s window,
-retries of what was not answered with 2xx).
+Source: developers.google.com/workspace/chat, "Receive and respond to interaction events" (a window of 30 s,
+and retries if the answer is not 2xx).
 """
 
 import asyncio
@@ -15,16 +15,16 @@ import httpx
 from local.stand_ins.chat.directory import BOT, MENTION
 
 Json = dict[str, Any]
-#: How long the bot has to answer, in seconds.
+#: Seconds that the bot has for an answer.
 WINDOW_SECONDS = 30.0
-#: Waits before the tries after the first, in seconds. Chat promises "a few times over a few minutes" at most.
+#: Waits before the further tries, in seconds. Chat promises at most "a few times over a few minutes".
 RETRY_SECONDS = (1.0, 4.0, 15.0)
 
 logger = logging.getLogger(__name__)
 
 
 def addressed_to_bot(text: str) -> Json:
-    """The fields of a message in a named space that mentions the bot before `text`."""
+    """The fields of a message in a named space: a mention of the bot, then `text`."""
     argument = text.removeprefix(MENTION).strip()
     annotation = {
         "type": "USER_MENTION",
@@ -37,17 +37,17 @@ def addressed_to_bot(text: str) -> Json:
         "formattedText": f"<{BOT['name']}> {argument}".strip(),
         "annotations": [annotation],
     }
-    # Chat cuts the mention out and leaves the space after it; a bare mention has no argument at all.
+    # Chat cuts out the mention and leaves the space after it. A bare mention has no argument.
     return {**fields, "argumentText": f" {argument}"} if argument else fields
 
 
 def plain(text: str) -> Json:
-    """The fields of a message that mentions nobody."""
+    """The fields of a message without a mention."""
     return {"text": text, "formattedText": text, "argumentText": text} if text else {}
 
 
 def attached(name: str, content_type: str) -> Json:
-    """The fields of a message with one file; nothing is uploaded."""
+    """The fields of a message with one file. Nothing is uploaded."""
     resource = {"resourceName": f"local-{name}"}
     return {
         "attachment": [
@@ -63,7 +63,7 @@ def attached(name: str, content_type: str) -> Json:
 
 @dataclass(frozen=True)
 class Delivery:
-    """How events reach the bot: its URL, a fresh token for every try, and the patience of Chat."""
+    """How events reach the bot: its URL, a new token for every try, and how long and how often Chat tries."""
 
     url: str
     token: Callable[[], str]
@@ -72,18 +72,18 @@ class Delivery:
 
 
 class Unanswered(Exception):
-    """The bot did not take the event."""
+    """The bot did not accept the event."""
 
 
 async def deliver(client: httpx.AsyncClient, delivery: Delivery, event: Json) -> bytes:
-    """Send the event until a 2xx, and return its body. Raises Unanswered after the last try."""
+    """Send the event until the answer is 2xx, and return its body. Raises Unanswered after the last try."""
     for wait in (*delivery.retry_seconds, None):
         response = await _try(client, delivery, event)
         if response is not None:
             return response.content
         if wait is not None:
             await asyncio.sleep(wait)
-    raise Unanswered(f"{delivery.url} did not take the event")
+    raise Unanswered(f"{delivery.url} did not accept the event")
 
 
 async def _try(client: httpx.AsyncClient, delivery: Delivery, event: Json) -> httpx.Response | None:

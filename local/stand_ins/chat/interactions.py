@@ -1,4 +1,4 @@
-"""What people do with the bot, as the interaction events of both formats.
+"""People's actions with the bot, as interaction events in both formats.
 
 Sources: the Chat API's schema DeprecatedEvent (classic), and developers.google.com, "Workspace add-ons: event
 objects" and "Convert a Chat app to a Workspace add-on" (what differs).
@@ -13,20 +13,20 @@ from local.stand_ins.chat.directory import BOT, ChatSpace, Person
 Json = dict[str, Any]
 Kind = Literal["message", "added", "removed", "clicked", "command"]
 CommandType = Literal["SLASH_COMMAND", "QUICK_COMMAND"]
-#: What a click is to a dialog; "" for a click that has to do with none.
+#: The part that a click plays for a dialog; "" if it plays none.
 DialogType = Literal["", "REQUEST_DIALOG", "SUBMIT_DIALOG"]
 
 
 @dataclass(frozen=True)
 class ChatCommand:
-    """A command as it is configured for the Chat app; people see `name`."""
+    """A command as configured for the Chat app. People see `name`."""
 
     id: int
     name: str
     type: CommandType
 
 
-#: As docs/chat.md tells to configure them.
+#: As docs/chat.md says to configure them.
 COMMANDS = {
     command.id: command
     for command in (
@@ -41,7 +41,7 @@ COMMANDS = {
 
 @dataclass(frozen=True)
 class Interaction:
-    """What a person did. `message` is theirs, or holds the button that was clicked."""
+    """An action of a person. `message` is their own, or holds the button that they clicked."""
 
     kind: Kind
     person: Person
@@ -58,7 +58,7 @@ class Interaction:
 
 
 def slash_command(command: ChatCommand, words: str) -> Json:
-    """The fields of the message that a slash command is."""
+    """The fields of a slash command's message."""
     invoked = {"bot": BOT, "type": "INVOKE", "commandName": command.name, "commandId": str(command.id)}
     fields: Json = {
         "text": f"{command.name} {words}".strip(),
@@ -76,7 +76,7 @@ def slash_command(command: ChatCommand, words: str) -> Json:
 
 
 def classic(done: Interaction) -> Iterator[Json]:
-    """The one event that a classic Chat app is sent."""
+    """The one event that a classic Chat app gets."""
     event: Json = {
         "type": _CLASSIC[done.kind],
         "eventTime": done.at,
@@ -105,7 +105,7 @@ def classic(done: Interaction) -> Iterator[Json]:
 
 
 def add_on(done: Interaction) -> Iterator[Json]:
-    """The events that an add-on is sent: when it is added by a message, two."""
+    """The events that an add-on gets: two if a message adds it, otherwise one."""
     if done.kind == "added" and done.message is not None:
         yield _add_on(done, {"addedToSpacePayload": {**_space(done), "interactionAdd": True}}, locale=False)
         yield _add_on(done, {"messagePayload": {**_space(done), "message": done.message}})
@@ -139,7 +139,7 @@ def _add_on(done: Interaction, payload: Json, *, locale: bool = True) -> Json:
     common: Json = {"hostApp": "CHAT", "platform": "WEB"}
     if locale:
         common["userLocale"] = done.locale
-    if done.kind == "clicked":  # the function itself is never told to an add-on
+    if done.kind == "clicked":  # an add-on never learns the function itself
         common |= {"parameters": done.parameters, "formInputs": _form(done.inputs)}
     chat = {"user": done.person.user(), "eventTime": done.at, **payload}
     return {"commonEventObject": common, "chat": chat}

@@ -1,4 +1,4 @@
-"""What Chat does with a message: ids, threads, idempotency, updates, deletion (docs of spaces.messages)."""
+"""Chat's rules for messages: ids, threads, idempotency, updates, deletion (docs of spaces.messages)."""
 
 import datetime
 import re
@@ -10,14 +10,13 @@ from typing import Any
 from google.apps import chat_v1
 
 from local.stand_ins.chat.directory import BOT, space_named
-from local.stand_ins.chat.errors import ChatError, already_exists, invalid, not_found
 from local.stand_ins.chat.masks import copy_fields, masked_fields
 from local.stand_ins.chat.store import MessageStore, Stored
 from local.stand_ins.chat.validation import ProtoMessage, check_content, message_from, message_json
+from local.stand_ins.http_gate import RestError, already_exists, invalid, not_found, unimplemented
 
 CLIENT_ID = re.compile(r"client-[a-z0-9-]{1,56}")
 THREAD_NAME = re.compile(r"(spaces/[^/]+)/threads/[^/]+")
-THREAD_KEY_CHARACTERS = 4_000
 ON_CREATE = ("text", "markup_syntax", "cards_v2", "accessory_widgets", "fallback_text")
 
 ReplyOption = chat_v1.CreateMessageRequest.MessageReplyOption
@@ -26,23 +25,22 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class CreateOptions:
-    """The query of a create call; empty means not given."""
+    """The query parameters of a create call. Empty means not given."""
 
     message_id: str = ""
     request_id: str = ""
     reply_option: int = ReplyOption.MESSAGE_REPLY_OPTION_UNSPECIFIED
-    silent: bool = False
 
 
 class Messages:
-    """The messages of all spaces; `on_change` is called after every write."""
+    """The messages of all spaces. Calls `on_change` after every write."""
 
     def __init__(self, store: MessageStore, on_change: Callable[[], None]) -> None:
         self._store = store
         self._on_change = on_change
 
     def create(self, space: str, draft: ProtoMessage, options: CreateOptions) -> Json:
-        """A new message by the bot, or the one of this request id. Raises ChatError 400, 404, 409."""
+        """Create a message of the bot, once per request id. Raises RestError 400, 404, 409, 501."""
         space_named(space)
         if options.request_id and (earlier := self._store.find_request(space, options.request_id)):
             return _unless_deleted(earlier, already_exists(f"Request {options.request_id} was used before."))
@@ -50,15 +48,12 @@ class Messages:
         thread = self._thread_for(space, draft.thread, options.reply_option)
         message = chat_v1.Message.pb()()
         copy_fields(ON_CREATE, draft, message)
-        message.silent = options.silent
         message.client_assigned_message_id = options.message_id
         check_content(message)
-        if draft.thread.thread_key and thread is None and options.reply_option:
-            message.thread.thread_key = draft.thread.thread_key
         return self._add(message, space, thread, BOT, options)
 
     def create_by_person(self, space: str, fields: Json, sender: Json, thread: str | None) -> Json:
-        """A new message by `sender`, in `thread` or a new one. Raises ChatError 400, 404."""
+        """Create a message of `sender`, in `thread` or a new one. Raises RestError 400, 404."""
         space_named(space)
         if thread is not None and not self._in_space(space, thread):
             raise not_found(f"Thread {thread} was not found.")
@@ -67,30 +62,22 @@ class Messages:
         return self._add(message, space, thread, sender, CreateOptions())
 
     def check_bot_in(self, space: str) -> None:
-        """Raises ChatError 404 for no such space, and 403 where the bot is not a member (any more)."""
+        """Raises RestError 404 if there is no such space, and 403 if the bot is not a member of it."""
         space_named(space)
         if space in self._store.without_bot():
-            raise ChatError(403, "PERMISSION_DENIED", f"The app is not a member of {space}.")
+            raise RestError(403, "PERMISSION_DENIED", f"The app is not a member of {space}.")
 
     def get(self, space: str, message_id: str) -> Stored:
-        """The message by either of its ids. Raises ChatError 404, also for one that was deleted."""
+        """The message with either of its ids. Raises RestError 404 if it is missing or deleted."""
         found = self._store.find(space_named(space).name, message_id)
         if found is None or found.deleted:
             raise not_found(f"Message {space}/messages/{message_id} was not found.")
         return found
 
-    def update(
-        self, space: str, message_id: str, draft: ProtoMessage, mask: str, *, allow_missing: bool = False
-    ) -> Json:
-        """Replace the fields in `mask`, clear those absent from `draft`. Raises ChatError 400, 403, 404."""
+    def update(self, space: str, message_id: str, draft: ProtoMessage, mask: str) -> Json:
+        """Replace the fields in `mask`, clear those absent from `draft`. Raises RestError 400, 403, 404."""
         fields = masked_fields(mask)
-        try:
-            stored = self.own(space, message_id)
-        except ChatError as error:
-            if error.http_status != 404 or not allow_missing:
-                raise
-            return self.create(space, draft, CreateOptions(message_id=message_id))
-        message = message_from(stored.message)
+        message = message_from(self.own(space, message_id).message)
         copy_fields(fields, draft, message)
         check_content(message)
         message.last_update_time.FromDatetime(_now())
@@ -99,22 +86,22 @@ class Messages:
         return message_json(message)
 
     def readable(self, space: str, message_id: str) -> Stored:
-        """The message, if the bot may see it: in a space, not what people write among themselves (403)."""
+        """The message, if the bot may read it. Raises RestError 404, and 403 if it is only for people."""
         stored = self.get(space, message_id)
         addressed = "annotations" in stored.message or space_named(space).is_dm
         if not addressed and stored.message["sender"] != BOT:
-            raise ChatError(403, "PERMISSION_DENIED", "The app has no access to this message.")
+            raise RestError(403, "PERMISSION_DENIED", "The app has no access to this message.")
         return stored
 
     def own(self, space: str, message_id: str) -> Stored:
-        """The bot's own message. Raises ChatError 404, and 403 when somebody else wrote it."""
+        """The bot's own message. Raises RestError 404, and 403 if somebody else wrote it."""
         stored = self.get(space, message_id)
         if stored.message["sender"]["name"] != BOT["name"]:
-            raise ChatError(403, "PERMISSION_DENIED", "An app can change only the messages it created.")
+            raise RestError(403, "PERMISSION_DENIED", "An app can change only the messages it created.")
         return stored
 
     def delete(self, stored: Stored) -> None:
-        """Delete a message; its ids stay taken."""
+        """Delete a message. Its ids stay taken."""
         self._store.delete(stored.message["name"])
         self._on_change()
 
@@ -130,17 +117,15 @@ class Messages:
             raise already_exists(f"Message {space}/messages/{message_id} already exists.")
 
     def _thread_for(self, space: str, asked: ProtoMessage, option: int) -> str | None:
-        """The thread that a reply goes to; None starts a new one."""
+        """The thread of a reply; None starts a new one. Raises RestError 400, 404, 501."""
         if asked.name and not self._in_space(space, asked.name, exists=False):
             raise invalid(f"Invalid thread resource name: {asked.name}.")
-        if len(asked.thread_key) > THREAD_KEY_CHARACTERS:
-            raise invalid(f"threadKey is longer than {THREAD_KEY_CHARACTERS} characters.")
-        if option and not (asked.name or asked.thread_key):
+        if asked.thread_key:
+            raise unimplemented("threadKey")
+        if option and not asked.name:
             raise invalid("messageReplyOption needs a thread.")
         if not option:
             return None
-        if not asked.name:
-            return self._store.thread_of_key(space, asked.thread_key)
         if self._store.has_thread(asked.name):
             return str(asked.name)
         if option == ReplyOption.REPLY_MESSAGE_OR_FAIL:
@@ -167,8 +152,6 @@ class Messages:
         if thread:
             fields["threadReply"] = True
         self._store.add(fields, client_id=options.message_id or None, request_id=options.request_id or None)
-        if message.thread.thread_key:
-            self._store.keep_thread_key(space, message.thread.thread_key, fields["thread"]["name"])
         self._on_change()
         return fields
 
@@ -177,7 +160,7 @@ def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
-def _unless_deleted(stored: Stored, error: ChatError) -> Json:
+def _unless_deleted(stored: Stored, error: RestError) -> Json:
     if stored.deleted:
         raise error
     return stored.message

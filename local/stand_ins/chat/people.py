@@ -1,4 +1,4 @@
-"""What people do on the page: write, give commands, add and remove the bot. Events go out by themselves."""
+"""The actions of people: write, give commands, add and remove the bot. Each sends its events to the bot."""
 
 import asyncio
 import datetime
@@ -9,21 +9,20 @@ from typing import Any
 
 from local.stand_ins.chat.connection import Sender
 from local.stand_ins.chat.directory import ChatSpace, Person, person_in, space_named
-from local.stand_ins.chat.errors import ChatError, invalid
 from local.stand_ins.chat.events import Unanswered, addressed_to_bot, attached, plain
 from local.stand_ins.chat.interactions import COMMANDS, Interaction, slash_command
-from local.stand_ins.chat.live import Changes
 from local.stand_ins.chat.messages import CreateOptions, Messages, ReplyOption
-from local.stand_ins.chat.store import MessageStore
+from local.stand_ins.chat.store import Changes, MessageStore
 from local.stand_ins.chat.validation import message_from_wire
 from local.stand_ins.faults import Faults
+from local.stand_ins.http_gate import RestError, invalid
 
 Json = dict[str, Any]
 
 
 @dataclass
 class People:
-    """Acts for people; all methods raise ChatError for what Chat would refuse, or does not offer."""
+    """Acts for people. All methods raise RestError if Chat would refuse the action or does not offer it."""
 
     store: MessageStore
     changes: Changes
@@ -43,9 +42,9 @@ class People:
         person: str = "users/1001",
         file: tuple[str, str] | None = None,
     ) -> Json:
-        """A message, in `thread` or a new one, as Message JSON; `file` is a name and a content type.
+        """Write a message, in `thread` or a new one; `file` is a name and a content type.
 
-        In a space or a group the bot hears of it only when it is mentioned.
+        Returns Message JSON. In a space or a group, the bot gets it only if it is mentioned.
         """
         place, writer = there(space, person)
         fields = addressed_to_bot(text) if mention and not place.is_dm else plain(text)
@@ -60,7 +59,7 @@ class People:
     def command(
         self, space: str, number: int, words: str, *, person: str, locale: str, thread: str | None
     ) -> Json | None:
-        """A command; a slash command is a message, which is returned."""
+        """Give a command. A slash command is a message, and returned as one."""
         place, writer = there(space, person)
         self.messages.check_bot_in(space)
         if number not in COMMANDS:
@@ -75,7 +74,7 @@ class People:
         return message
 
     def add_bot(self, space: str, text: str | None, *, person: str, locale: str) -> Json | None:
-        """Add the bot, by mentioning it with `text` if that is given."""
+        """Add the bot to a space, by a message that mentions it if `text` is given."""
         place, adder = there(space, person)
         if space not in self.store.without_bot():
             raise invalid(f"The bot is in {space} already.")
@@ -89,7 +88,7 @@ class People:
         return message
 
     def remove_bot(self, space: str, *, person: str, locale: str) -> None:
-        """Remove the bot, which hears of it and can do nothing there any more."""
+        """Remove the bot from a space. It gets an event, and can do nothing there from then on."""
         place, remover = there(space, person)
         self.messages.check_bot_in(space)
         self.store.put_bot(space, inside=False)
@@ -97,9 +96,9 @@ class People:
         self._tell(Interaction("removed", remover, place, locale, now()))
 
     async def answered(self, done: Interaction) -> Json:
-        """Tell the bot what was done, and return what it answers, in the format of the event.
+        """Tell the bot about an action and return its answer, in the format of the event.
 
-        Raises ChatError when it does not answer.
+        Raises RestError if it does not answer.
         """
         events = self.sender.events(done)
         if again := self.faults.drawn("chat-duplicate"):
@@ -112,7 +111,7 @@ class People:
         return answers[-1]
 
     def post(self, answer: Json, about: Json) -> None:
-        """Post what the bot answered an event with. Raises ChatError for no Message."""
+        """Post the message in the bot's answer to an event. Raises RestError if it is not a valid Message."""
         draft = message_from_wire(json.dumps(answer).encode())
         draft.ClearField("thread")
         option: int = ReplyOption.MESSAGE_REPLY_OPTION_UNSPECIFIED
@@ -150,18 +149,18 @@ class People:
                 self._answered_by_bot()
                 if answer and about is not None:
                     self.post(answer, about)
-        except (Unanswered, ChatError):
+        except (Unanswered, RestError):
             if about is not None:
                 self.store.mark_unanswered(about["name"])
                 self.changes.notify()
 
 
 def there(space: str, person: str) -> tuple[ChatSpace, Person]:
-    """The space, and who does something there. Raises ChatError 404."""
+    """The space and the person. Raises RestError 404."""
     place = space_named(space)
     return place, person_in(place, person)
 
 
 def now() -> str:
-    """The time as events tell it."""
+    """The current time in the format of events."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -3,17 +3,17 @@
 import time
 from collections.abc import Callable
 
-from local.stand_ins.chat.errors import ChatError
+from local.stand_ins.http_gate import RestError
 
 Clock = Callable[[], float]
 WRITES_PER_SECOND = 1.0
 READS_PER_SECOND = 15.0
-#: Real enforcement tolerates short bursts, how long is not documented: one call more is allowed here.
+#: The real Chat tolerates short bursts, of undocumented length. Here one extra call is allowed.
 EXTRA_CALLS = 1.0
 
 
 class TokenBucket:
-    """Fills at `rate` tokens a second, up to one second's worth and `EXTRA_CALLS`; `clock` is in seconds."""
+    """Gains `rate` tokens per second, up to `rate` + `EXTRA_CALLS`. `clock` gives seconds."""
 
     def __init__(self, rate: float, clock: Clock = time.monotonic) -> None:
         self._rate = rate
@@ -23,7 +23,7 @@ class TokenBucket:
         self._filled_at = clock()
 
     def take(self) -> bool:
-        """Take one token; False when none is left."""
+        """Take one token. False if none is left."""
         now = self._clock()
         self._tokens = min(self._capacity, self._tokens + (now - self._filled_at) * self._rate)
         self._filled_at = now
@@ -34,20 +34,20 @@ class TokenBucket:
 
 
 class Quotas:
-    """The quotas of every space. A refused call costs nothing; a call that fails later has been counted."""
+    """The quotas of all spaces. A refused call does not count; a call that fails later does."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._buckets: dict[tuple[str, str], TokenBucket] = {}
-        #: How many calls were refused.
+        #: Number of refused calls.
         self.refused = 0
 
     def write(self, space: str) -> None:
-        """Count a create, update or delete. Raises ChatError 429."""
+        """Count a create, update or delete. Raises RestError 429."""
         self._take(space, "writes", WRITES_PER_SECOND)
 
     def read(self, space: str) -> None:
-        """Count a get. Raises ChatError 429."""
+        """Count a get. Raises RestError 429."""
         self._take(space, "reads", READS_PER_SECOND)
 
     def _take(self, space: str, kind: str, rate: float) -> None:
@@ -55,4 +55,4 @@ class Quotas:
         if not bucket.take():
             self.refused += 1
             limit = f"{rate:g} message {kind} per second"
-            raise ChatError(429, "RESOURCE_EXHAUSTED", f"Quota exceeded: {limit} in {space}.")
+            raise RestError(429, "RESOURCE_EXHAUSTED", f"Quota exceeded: {limit} in {space}.")

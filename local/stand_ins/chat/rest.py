@@ -1,16 +1,17 @@
-"""The REST surface of `spaces.messages`: create, get, update (PUT and PATCH) and delete."""
+"""The REST calls of `spaces.messages`: create, get, update (PUT and PATCH) and delete.
+
+Everything else answers 501, among it thread keys, silent notifications, `allowMissing` and private messages.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from google.apps import chat_v1
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from local.stand_ins.chat.errors import ChatError, invalid, not_implemented
 from local.stand_ins.chat.messages import CreateOptions, Messages, ReplyOption
 from local.stand_ins.chat.quotas import Quotas
 from local.stand_ins.chat.validation import (
@@ -20,21 +21,31 @@ from local.stand_ins.chat.validation import (
     message_json,
 )
 from local.stand_ins.faults import Faults
-from local.stand_ins.http_gate import Endpoint, gated, google_error
+from local.stand_ins.http_gate import (
+    Endpoint,
+    answering,
+    gated,
+    google_error,
+    invalid,
+    same_origin,
+    unimplemented,
+)
 
 Work = Callable[[Request], Awaitable[Any]]
-Notification = chat_v1.CreateMessageNotificationOptions.NotificationType
-NOTIFICATION = "createMessageNotificationOptions.notificationType"
-#: Query parameters that every method takes; `$alt` asks for enums as numbers.
+#: Query parameters of every method. `$alt` asks for enums as numbers.
 SYSTEM_PARAMETERS = frozenset({"$alt", "alt", "prettyPrint"})
 ENUMS_AS_NUMBERS = "json;enum-encoding=int"
-CREATE_PARAMETERS = frozenset({"messageId", "requestId", "messageReplyOption", NOTIFICATION})
-UPDATE_PARAMETERS = frozenset({"updateMask", "allowMissing"})
-DELETE_PARAMETERS = frozenset({"force"})
+CREATE_PARAMETERS = frozenset({"messageId", "requestId", "messageReplyOption"})
+UPDATE_PARAMETERS = frozenset({"updateMask"})
+#: Parameters of the real API that are not served.
+UNSERVED_PARAMETERS = frozenset(
+    {"allowMissing", "force", "createMessageNotificationOptions.notificationType"}
+)
 
 
 class RestApi:
-    """Answers the calls; `quotas` None means none. Authorization is not checked: this is loopback."""
+    """Answers the calls. `quotas` None: no quotas. Authorization is not checked: this is loopback,
+    and other sites are refused."""
 
     def __init__(self, messages: Messages, quotas: Quotas | None) -> None:
         self._messages = messages
@@ -43,12 +54,13 @@ class RestApi:
         self.late: set[asyncio.Task[Response]] = set()
 
     def routes(self, faults: Faults) -> list[BaseRoute]:
-        """The routes under /v1, behind the faults of the service `chat`."""
+        """The routes under /v1, behind the faults of the service `chat` and closed to other sites."""
 
         def route(path: str, work: Work, *methods: str) -> Route:
-            writes = "GET" not in methods
-            endpoint = self._perhaps_late(faults, _answering(work)) if writes else _answering(work)
-            return Route(path, gated("chat", faults, endpoint), methods=methods or None)
+            endpoint = answering(_as_json(work))
+            if "GET" not in methods:
+                endpoint = self._perhaps_late(faults, endpoint)
+            return Route(path, same_origin(gated("chat", faults, endpoint)), methods=methods or None)
 
         one = "/v1/spaces/{space}/messages/{message}"
         anything = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -83,12 +95,10 @@ class RestApi:
     async def _create(self, faults: Faults, request: Request) -> Any:
         query = _query(request, CREATE_PARAMETERS)
         space = self._counted(request, writes=True)
-        notification = _enum(Notification, query.get(NOTIFICATION))
         options = CreateOptions(
             message_id=query.get("messageId", ""),
             request_id=query.get("requestId", ""),
             reply_option=_enum(ReplyOption, query.get("messageReplyOption")),
-            silent=notification == Notification.NOTIFICATION_TYPE_SILENT,
         )
         return self._messages.create(space, await _message(request, faults), options)
 
@@ -105,17 +115,16 @@ class RestApi:
             request.path_params["message"],
             await _message(request, faults),
             query.get("updateMask", ""),
-            allow_missing=_boolean(query.get("allowMissing", "false")),
         )
 
     async def _delete(self, request: Request) -> Any:
-        _query(request, DELETE_PARAMETERS)
+        _query(request, frozenset())
         space = self._counted(request, writes=True)
         self._messages.delete(self._messages.own(space, request.path_params["message"]))
         return {}
 
     def _counted(self, request: Request, *, writes: bool) -> str:
-        """The space that is called, after its quota. Raises ChatError 403, 404, 429."""
+        """The space of the call, after counting it in the quota. Raises RestError 403, 404, 429."""
         space: str = f"spaces/{request.path_params['space']}"
         self._messages.check_bot_in(space)
         if self._quotas is not None:
@@ -124,19 +133,16 @@ class RestApi:
 
 
 async def _message(request: Request, faults: Faults) -> ProtoMessage:
-    """The Message that is sent. Raises ChatError 400 for cards that are refused just now."""
+    """The Message that is sent. Raises RestError 400 for cards while they are refused."""
     message = message_from_wire(await request.body())
     if message.cards_v2 and faults.drawn("chat-refused-cards"):
         raise invalid("Cards are refused (fault chat-refused-cards).")
     return message
 
 
-def _answering(work: Work) -> Callable[[Request], Awaitable[Response]]:
+def _as_json(work: Work) -> Endpoint:
     async def answer(request: Request) -> Response:
-        try:
-            fields = await work(request)
-        except ChatError as error:
-            return google_error(error.http_status, error.status, str(error))
+        fields = await work(request)
         if request.query_params.get("$alt") == ENUMS_AS_NUMBERS:
             fields = message_json(message_from(fields), enums_as_numbers=True)
         return JSONResponse(fields)
@@ -145,25 +151,21 @@ def _answering(work: Work) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _unimplemented(request: Request) -> Any:
-    raise not_implemented(f"The local Chat does not implement {request.method} {request.url.path}.")
+    raise unimplemented(f"{request.method} {request.url.path}")
 
 
 def _query(request: Request, known: frozenset[str]) -> dict[str, str]:
     for name in request.query_params:
+        if name in UNSERVED_PARAMETERS:
+            raise unimplemented(name)
         if name not in known | SYSTEM_PARAMETERS:
             raise invalid(f'Unknown name "{name}": Cannot bind query parameter.')
     return dict(request.query_params)
 
 
 def _enum(kind: Any, value: str | None) -> int:
-    """A query value given by name or number; 0 when absent. Raises ChatError 400."""
+    """The enum value of a query parameter, given by name or number; 0 if absent. Raises RestError 400."""
     try:
         return int(kind(int(value or 0)) if not value or value.isdecimal() else kind[value])
     except (KeyError, ValueError) as error:
         raise invalid(f"Invalid value {value!r} for {kind.__name__}.") from error
-
-
-def _boolean(value: str) -> bool:
-    if value not in ("true", "false"):
-        raise invalid(f"Invalid value {value!r}: true or false.")
-    return value == "true"

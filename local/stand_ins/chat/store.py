@@ -1,5 +1,6 @@
-"""Messages and threads in SQLite; every write numbers the message anew, so a page can ask what changed."""
+"""Messages in SQLite. Every write gives its message the next number, so a page can ask what has changed."""
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -26,9 +27,6 @@ CREATE TABLE IF NOT EXISTS messages (
 );
 CREATE INDEX IF NOT EXISTS by_thread ON messages (thread);
 CREATE INDEX IF NOT EXISTS by_change ON messages (changed);
-CREATE TABLE IF NOT EXISTS thread_keys (
-    space TEXT NOT NULL, thread_key TEXT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (space, thread_key)
-);
 CREATE TABLE IF NOT EXISTS without_bot (space TEXT PRIMARY KEY);
 """
 COLUMNS = "body, deleted, unanswered, created, changed"
@@ -36,7 +34,7 @@ COLUMNS = "body, deleted, unanswered, created, changed"
 
 @dataclass(frozen=True)
 class Stored:
-    """A message (REST JSON, enums by name) and its fate: `created` and `changed` count the store's writes."""
+    """A message (REST JSON, enums by name). `created` and `changed` are numbers of writes."""
 
     message: Json
     deleted: bool
@@ -45,13 +43,35 @@ class Stored:
     changed: int
 
 
+class Changes:
+    """Wakes everyone who waits for a change, and ends their waiting when Chat stops."""
+
+    def __init__(self) -> None:
+        self._next = asyncio.Event()
+        self.ended = False
+
+    def notify(self) -> None:
+        """Wake everyone who waits."""
+        self._next.set()
+        self._next = asyncio.Event()
+
+    def end(self) -> None:
+        """End all waiting."""
+        self.ended = True
+        self.notify()
+
+    def next(self) -> asyncio.Event:
+        """Set at the next change. Take it *before* reading the store, or a change in between is missed."""
+        return self._next
+
+
 class MessageStore:
-    """All messages, deleted ones included: their ids stay taken. `path` None keeps them in memory."""
+    """All messages, also deleted ones, whose ids stay taken. `path` None keeps them in memory."""
 
     def __init__(self, path: Path | None) -> None:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-        # The tests make the store in one thread and serve it from another, never both at once.
+        # Tests create the store in one thread and serve it from another, never both at once.
         self._db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
         self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; {SCHEMA}")
 
@@ -60,7 +80,7 @@ class MessageStore:
         self._db.close()
 
     def add(self, message: Json, *, client_id: str | None = None, request_id: str | None = None) -> None:
-        """Keep a new message. Raises sqlite3.IntegrityError when one of its ids is taken."""
+        """Store a new message. Raises sqlite3.IntegrityError if one of its ids is taken."""
         change = self.last_change() + 1
         row = (message["name"], message["space"]["name"], message["thread"]["name"], client_id, request_id)
         self._db.execute(
@@ -78,39 +98,28 @@ class MessageStore:
         self._change(name, "deleted = ?", 1)
 
     def mark_unanswered(self, name: str) -> None:
-        """Mark a person's message as one the bot never took."""
+        """Mark a person's message as one that the bot never accepted."""
         self._change(name, "unanswered = ?", 1)
 
     def find(self, space: str, message_id: str) -> Stored | None:
-        """The message with this id in `space`, its own or the one its sender gave it; also a deleted one."""
+        """The message with this id in `space` (Chat's id or the client's), even if it is deleted."""
         name = f"{space}/messages/{message_id}"
         return self._one("space = ? AND (name = ? OR client_id = ?)", space, name, message_id)
 
     def find_request(self, space: str, request_id: str) -> Stored | None:
-        """The message that this request created; also a deleted one."""
+        """The message that this request created, even if it is deleted."""
         return self._one("space = ? AND request_id = ?", space, request_id)
 
     def has_thread(self, thread: str) -> bool:
-        """Whether any message was ever in `thread`."""
+        """Whether `thread` has, or had, any message."""
         return self._one("thread = ? LIMIT 1", thread) is not None
 
-    def thread_of_key(self, space: str, key: str) -> str | None:
-        """The thread that the bot started under its own `key`."""
-        found = self._db.execute(
-            "SELECT thread FROM thread_keys WHERE space = ? AND thread_key = ?", (space, key)
-        ).fetchone()
-        return found[0] if found else None
-
-    def keep_thread_key(self, space: str, key: str, thread: str) -> None:
-        """Remember which thread `key` started."""
-        self._db.execute("INSERT INTO thread_keys VALUES (?, ?, ?)", (space, key, thread))
-
     def without_bot(self) -> list[str]:
-        """The spaces that the bot is not in (any more)."""
+        """The spaces that the bot is not in."""
         return [name for (name,) in self._db.execute("SELECT space FROM without_bot ORDER BY space")]
 
     def put_bot(self, space: str, *, inside: bool) -> None:
-        """Note that the bot is in a space, or not."""
+        """Record whether the bot is in a space."""
         if inside:
             self._db.execute("DELETE FROM without_bot WHERE space = ?", (space,))
         else:
@@ -125,7 +134,7 @@ class MessageStore:
         return self._many("changed > ? ORDER BY changed", change)
 
     def last_change(self) -> int:
-        """The number of the latest write; 0 when there is none."""
+        """The number of the latest write, or 0."""
         latest: int = self._db.execute("SELECT coalesce(max(changed), 0) FROM messages").fetchone()[0]
         return latest
 

@@ -1,7 +1,7 @@
-"""What Chat accepts in a message: sizes, fields, and the rules of cards v2.
+"""The rules for what a message may contain: sizes, fields and cards v2.
 
 Source of the limits and rules: the public discovery document of the Chat API, v1 (schemas Message and
-GoogleAppsCardV1*). The 4,096 characters of `text` come from errors the API was seen to give.
+GoogleAppsCardV1*). The limit of 4,096 characters for `text` comes from errors of the real API.
 """
 
 import json
@@ -11,12 +11,12 @@ from typing import Any
 from google.apps import chat_v1
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 
-from local.stand_ins.chat.errors import invalid, not_implemented
+from local.stand_ins.http_gate import invalid, unimplemented
 
 MESSAGE_BYTES = 32_000
 TEXT_CHARACTERS = 4_096
 CARD_WIDGETS = 100
-#: Fields of a message that the stand-in cannot honour; leaving them out silently would be a lie.
+#: Fields of a message that the stand-in does not support. It must not ignore them silently.
 UNSUPPORTED = (
     "attachment",
     "attached_gifs",
@@ -26,17 +26,17 @@ UNSUPPORTED = (
     "quoted_message_metadata",
 )
 
-ProtoMessage = Any  # the SDK's classes carry no types
+ProtoMessage = Any  # the SDK's classes have no types
 
 
 def message_json(message: ProtoMessage, *, enums_as_numbers: bool = False) -> dict[str, Any]:
-    """A message as REST gives it: camelCase, empty fields left out."""
+    """A message as REST JSON: camelCase, without empty fields."""
     fields: dict[str, Any] = MessageToDict(message, use_integers_for_enums=enums_as_numbers)
     return fields
 
 
 def message_from(fields: Any) -> ProtoMessage:
-    """A Message from JSON, names and enums in either spelling. Raises ChatError 400 for unknown fields."""
+    """A Message from JSON, names and enums in either spelling. Raises RestError 400 for unknown fields."""
     if not isinstance(fields, dict):
         raise invalid("Invalid JSON payload received. Root element must be a message.")
     try:
@@ -46,7 +46,7 @@ def message_from(fields: Any) -> ProtoMessage:
 
 
 def message_from_wire(body: bytes) -> ProtoMessage:
-    """The Message in a body. Raises ChatError 400 (too big, not JSON, unknown fields), 501 (unsupported)."""
+    """The Message in a body. Raises RestError 400 (too big, not JSON, unknown field) or 501 (unsupported)."""
     if len(body) > MESSAGE_BYTES:
         raise invalid(f"Message of {len(body)} bytes is longer than {MESSAGE_BYTES} bytes.")
     try:
@@ -56,12 +56,12 @@ def message_from_wire(body: bytes) -> ProtoMessage:
     message = message_from(fields)
     for field, _ in message.ListFields():
         if field.name in UNSUPPORTED:
-            raise not_implemented(f"The local Chat does not implement {field.json_name}.")
+            raise unimplemented(f"{field.json_name}")
     return message
 
 
 def check_content(message: ProtoMessage) -> None:
-    """Check a message as it would stand in the space; drop sections as Chat does. Raises ChatError 400."""
+    """Check a message as it would appear, and drop sections as Chat does. Raises RestError 400."""
     if not message.text.strip() and not message.cards_v2 and not message.attachment:
         raise invalid("Message cannot be empty: it needs text or cards.")
     if len(message.text) > TEXT_CHARACTERS:

@@ -1,1 +1,1 @@
-"""A Firestore on loopback: the calls the Python SDK makes, production's refusals, one SQLite file."""
+"""Firestore on loopback: the calls that the bot and its operators make, and production's refusals."""

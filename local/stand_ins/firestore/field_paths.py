@@ -1,4 +1,4 @@
-"""Field paths such as ``a.b.`c d` ``: reading them, and following them into the fields of a document.
+"""Field paths such as ``a.b.`c d` ``: parses them and follows them into the fields of a document.
 
 The grammar is the one documented at `StructuredQuery.FieldReference` in Firestore's v1 protos.
 """
@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from local.stand_ins.firestore.errors import invalid
-from local.stand_ins.firestore.messages import Document, Message
+from local.stand_ins.firestore.protos import Document, Message
+from local.stand_ins.grpc_server import invalid
 
 Path = tuple[str, ...]
-#: The path that means the document's name instead of a field.
+#: The path of the document's name, which is not a field.
 NAME: Path = ("__name__",)
 _SEGMENT = re.compile(r"([a-zA-Z_][a-zA-Z_0-9]*)|`((?:[^`\\]|\\.)+)`", re.DOTALL)
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Path:
-    """The field names of a path, outermost first. Raises INVALID_ARGUMENT when it is malformed."""
+    """The field names of a path, outermost first. Raises INVALID_ARGUMENT if it is malformed."""
     names = []
     position = 0
     while match := _SEGMENT.match(text, position):
@@ -32,7 +32,7 @@ def parse(text: str) -> Path:
 
 
 def get(fields: Message, path: Path) -> Message | None:
-    """The value at `path`, or None when there is none."""
+    """The value at `path`, or None."""
     *parents, last = path
     for name in parents:
         if name not in fields or fields[name].WhichOneof("value_type") != "map_value":
@@ -43,7 +43,7 @@ def get(fields: Message, path: Path) -> Message | None:
 
 
 def put(fields: Message, path: Path, value: Message) -> None:
-    """Set the value at `path`; what stands in the way and is not a map becomes one."""
+    """Set the value at `path`. A parent that is not a map becomes one."""
     *parents, last = path
     for name in parents:
         if fields[name].WhichOneof("value_type") != "map_value":
@@ -53,7 +53,7 @@ def put(fields: Message, path: Path, value: Message) -> None:
 
 
 def remove(fields: Message, path: Path) -> None:
-    """Delete the value at `path`, if there is one; its parents stay."""
+    """Delete the value at `path`, if there is one. Its parents stay."""
     *parents, last = path
     for name in parents:
         if name not in fields or fields[name].WhichOneof("value_type") != "map_value":
@@ -63,7 +63,7 @@ def remove(fields: Message, path: Path) -> None:
 
 
 def project(document: Message, paths: Iterable[Path]) -> Message:
-    """A copy of `document` with these fields only."""
+    """A copy of `document` that has only these fields."""
     chosen = Document(name=document.name, create_time=document.create_time, update_time=document.update_time)
     for path in paths:
         value = get(document.fields, path)

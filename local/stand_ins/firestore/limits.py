@@ -1,20 +1,20 @@
-"""What a document may hold: its size, its depth, its field names.
+"""The limits of a document: its size, its depth, its field names.
 
-The rules are on Firestore's pages "Quotas and limits" and "Storage size calculations". Where they leave room,
-Google's emulator decided: a map counts what its fields count, without the 32 bytes of a document; an empty
-map or array counts one byte.
+The rules are on Firestore's pages "Quotas and limits" and "Storage size calculations". Where the pages are
+not clear, we follow Google's emulator: a map counts as much as its fields, without the 32 bytes of a
+document; an empty map or array counts one byte.
 """
 
 from collections.abc import Callable
 
-from local.stand_ins.firestore.errors import invalid
-from local.stand_ins.firestore.messages import Message
 from local.stand_ins.firestore.names import NUMERIC_ID
+from local.stand_ins.firestore.protos import Message
+from local.stand_ins.grpc_server import invalid
 
 MAX_DOCUMENT_BYTES = 1024 * 1024
-#: One string or bytes value: 1 MiB less 89 bytes.
+#: The longest string or bytes value: 1 MiB less 89 bytes.
 MAX_VALUE_BYTES = MAX_DOCUMENT_BYTES - 89
-#: Maps and arrays inside each other, below the document.
+#: How deep maps and arrays may be nested.
 MAX_DEPTH = 20
 _MAX_FIELD_NAME_BYTES = 1500
 
@@ -100,12 +100,12 @@ def _value(value: Message, depth: int) -> int:
 
 
 def document_bytes(document: Message) -> int:
-    """The size of a document in bytes, as Firestore counts it. Raises INVALID_ARGUMENT for bad content."""
+    """The size of a document in bytes, as Firestore counts it. Raises INVALID_ARGUMENT."""
     return _name(document.name) + _fields(document.fields, 1) + 32
 
 
 def check(document: Message) -> None:
-    """Raise INVALID_ARGUMENT when the document could not be stored."""
+    """Raise INVALID_ARGUMENT if Firestore would not store the document."""
     size = document_bytes(document)
     if size > MAX_DOCUMENT_BYTES:
         raise invalid(

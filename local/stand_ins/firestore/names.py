@@ -1,12 +1,12 @@
 """Resource names: `projects/{project}/databases/{database}/documents/{collection}/{id}[/{collection}/{id}…]`.
 
-The rules for ids are on Firestore's page "Quotas and limits": up to 1,500 bytes, no `/`, not `.` or `..`, not
-`__…__`; `__id7__`, how a numeric id is written, is allowed. A path has up to 100 levels.
+The rules for ids are on Firestore's page "Quotas and limits": at most 1,500 bytes, no `/`, not `.` or `..`,
+and not `__…__`, except for numeric ids such as `__id7__`. A path has at most 100 levels.
 """
 
 import re
 
-from local.stand_ins.firestore.errors import invalid
+from local.stand_ins.grpc_server import invalid
 
 MAX_ID_BYTES = 1500
 _MAX_SEGMENTS = 200  # 100 collections and 100 documents
@@ -17,7 +17,7 @@ NUMERIC_ID = re.compile(r"__id-?[0-9]+__")
 
 
 def check_id(kind: str, value: str) -> None:
-    """Raise INVALID_ARGUMENT when `value` cannot be the id of a `kind` ("Document" or "Collection")."""
+    """Raise INVALID_ARGUMENT if `value` cannot be the id of a `kind` ("Document" or "Collection")."""
     if not value:
         raise invalid(f"{kind} id is empty")
     if value in (".", ".."):

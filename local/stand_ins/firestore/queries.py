@@ -1,22 +1,22 @@
-"""Queries: which documents of a collection, in which order.
+"""Runs queries on one collection.
 
-Every query runs here; production first wants a composite index where filters and orders name several fields.
+Every query runs here. Production needs a composite index if filters and orders name several fields.
 """
 
 import asyncio
 from dataclasses import dataclass
 from functools import partial
 
-import grpc
-
-from local.stand_ins.firestore import field_paths, filters, names, values
-from local.stand_ins.firestore.errors import FirestoreError, invalid, unimplemented
+from local.stand_ins.firestore import field_paths, filters, names
 from local.stand_ins.firestore.field_paths import NAME, Path
-from local.stand_ins.firestore.messages import Document, Message, StructuredQuery
+from local.stand_ins.firestore.protos import Document, Message, StructuredQuery
 from local.stand_ins.firestore.store import Store
 from local.stand_ins.firestore.values import Key
+from local.stand_ins.grpc_server import failed_precondition, invalid, unimplemented
 
-#: Documents read before other calls get a turn.
+#: The parts of a query that are served.
+_SERVED = {"select", "from_", "where", "order_by", "limit"}
+#: How many documents to read before other calls get a turn.
 _CHUNK = 200
 
 
@@ -53,27 +53,25 @@ def _orders(query: Message) -> list[_Order]:
         if all(order.path not in (path, NAME) for order in orders):
             orders.append(_Order(path, descending))
     if orders[0] == _Order(NAME, descending=True):
-        # Needs an index that production does not make by itself; the emulator refuses it as well.
-        raise FirestoreError(
-            grpc.StatusCode.FAILED_PRECONDITION, "Firestore does not support descending key scans"
-        )
+        # It needs an index that production does not create by itself. The emulator refuses it, too.
+        raise failed_precondition("Firestore does not support descending key scans")
     return orders
 
 
 def _check(query: Message) -> None:
     if len(query.from_) > 1:
         raise invalid("StructuredQuery.from cannot have more than one collection selector.")
-    if not query.from_ or not query.from_[0].collection_id:
-        raise unimplemented("queries over all collections")
+    if not query.from_ or not query.from_[0].collection_id or query.from_[0].all_descendants:
+        raise unimplemented("queries over several collections")
     names.check_id("Collection", query.from_[0].collection_id)
-    if query.HasField("find_nearest"):
-        raise unimplemented("vector search")
-    if query.offset < 0 or query.limit.value < 0:
-        raise invalid("offset or limit is negative")
+    for field, _ in query.ListFields():
+        if field.name not in _SERVED:
+            raise unimplemented(f"queries with {field.name}")
+    if query.limit.value < 0:
+        raise invalid("limit is negative")
 
 
-async def _matching(rows: list[bytes], query: Message, orders: list[_Order]) -> list[_Found]:
-    matches = filters.predicate(query.where) if query.HasField("where") else lambda document: True
+async def _matching(rows: list[bytes], matches: filters.Predicate, orders: list[_Order]) -> list[_Found]:
     found = []
     for position, row in enumerate(rows):
         if position % _CHUNK == _CHUNK - 1:
@@ -95,29 +93,6 @@ def _sort(found: list[_Found], orders: list[_Order]) -> None:
         found.sort(key=partial(_key_at, position), reverse=order.descending)  # stable, also in reverse
 
 
-def _cursor_keys(cursor: Message, query: Message) -> tuple[Key, ...]:
-    if len(cursor.values) > len(query.order_by):
-        raise invalid("Cursor has too many values.")
-    return tuple(values.key(value) for value in cursor.values)
-
-
-def _against_cursor(found: _Found, cursor: tuple[Key, ...], orders: list[_Order]) -> int:
-    for stored, given, order in zip(found.keys, cursor, orders, strict=False):
-        if stored != given:
-            return -1 if (stored < given) != order.descending else 1
-    return 0
-
-
-def _within_cursors(found: list[_Found], query: Message, orders: list[_Order]) -> list[_Found]:
-    if query.HasField("start_at"):
-        start, least = _cursor_keys(query.start_at, query), 0 if query.start_at.before else 1
-        found = [one for one in found if _against_cursor(one, start, orders) >= least]
-    if query.HasField("end_at"):
-        end, most = _cursor_keys(query.end_at, query), -1 if query.end_at.before else 0
-        found = [one for one in found if _against_cursor(one, end, orders) <= most]
-    return found
-
-
 def _selected(document: Message, query: Message) -> Message:
     if not query.HasField("select"):
         return document
@@ -125,18 +100,15 @@ def _selected(document: Message, query: Message) -> Message:
     return field_paths.project(document, [path for path in paths if path != NAME])
 
 
-async def run(store: Store, parent: str, query: Message) -> tuple[list[Message], int]:
-    """The documents that `query` finds below `parent`, in its order, and how many its offset skipped.
+async def run(store: Store, parent: str, query: Message) -> list[Message]:
+    """The documents that `query` finds directly below `parent`, in its order, as stored when the call began.
 
-    They are those stored when the call began. Raises INVALID_ARGUMENT, FAILED_PRECONDITION or UNIMPLEMENTED.
+    Raises INVALID_ARGUMENT, FAILED_PRECONDITION or UNIMPLEMENTED.
     """
     _check(query)
+    matches = filters.predicate(query.where) if query.HasField("where") else lambda document: True
     orders = _orders(query)
-    selector = query.from_[0]
-    read = store.collection_group if selector.all_descendants else store.collection
-    found = await _matching(read(parent, selector.collection_id), query, orders)
+    found = await _matching(store.collection(parent, query.from_[0].collection_id), matches, orders)
     _sort(found, orders)
-    found = _within_cursors(found, query, orders)
-    skipped = min(query.offset, len(found))
-    end = skipped + query.limit.value if query.HasField("limit") else None
-    return [_selected(one.document, query) for one in found[skipped:end]], skipped
+    limit = query.limit.value if query.HasField("limit") else None
+    return [_selected(one.document, query) for one in found[:limit]]

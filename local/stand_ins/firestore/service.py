@@ -1,56 +1,32 @@
-"""The gRPC service `google.firestore.v1.Firestore`. Calls it does not name answer UNIMPLEMENTED."""
+"""The gRPC service `google.firestore.v1.Firestore`.
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+It serves commits (all or nothing, with preconditions), batch gets, transactions, counts, the ids of
+collections, and queries of one collection with comparisons, `in`, AND, orders and a limit. Everything else
+answers UNIMPLEMENTED.
+"""
+
 from pathlib import Path
 
 import grpc
 from google.protobuf.empty_pb2 import Empty
 
-from local.stand_ins.firestore import aggregations, field_paths, listing, names, queries, writes
-from local.stand_ins.firestore import messages as pb
-from local.stand_ins.firestore.errors import FirestoreError, invalid, unimplemented
-from local.stand_ins.firestore.messages import Message
+from local.stand_ins.firestore import field_paths, names, queries, writes
+from local.stand_ins.firestore import protos as pb
+from local.stand_ins.firestore.protos import Message
 from local.stand_ins.firestore.store import Store
 from local.stand_ins.firestore.transactions import Transactions
-from local.stand_ins.grpc_server import Context, Streaming, Unary, streaming, unary
+from local.stand_ins.grpc_server import invalid, streaming, unary, unimplemented
 
 _SERVICE = "google.firestore.v1.Firestore"
 #: One request, in bytes (Firestore's "Quotas and limits").
 MAX_REQUEST_BYTES = 10 * 1024 * 1024
 
 
-def _refusing(work: Callable[[Message], Message]) -> Unary:
-    async def answer(request: Message, context: Context) -> Message:
-        try:
-            return work(request)
-        except FirestoreError as error:
-            await context.abort(error.code, str(error))
-
-    return answer
-
-
-def _refusing_stream(work: Callable[[Message], Awaitable[list[Message]]]) -> Streaming:
-    async def answer(request: Message, context: Context) -> AsyncIterator[Message]:
-        try:
-            responses = await work(request)
-        except FirestoreError as error:
-            await context.abort(error.code, str(error))
-        for response in responses:
-            yield response
-
-    return answer
-
-
-def _check_size(request: Message) -> None:
-    if request.ByteSize() > MAX_REQUEST_BYTES:
-        raise invalid(f"Request payload size exceeds the limit: {MAX_REQUEST_BYTES} bytes.")
-
-
 class Firestore:
     """Firestore on loopback, for `local.stand_ins.grpc_server.GrpcServer`.
 
-    Documents live in the SQLite file `state` (None: in memory) and survive the death of the process: a commit
-    is answered once it is stored. Expired documents stay, as they do for hours in production.
+    Documents are in the SQLite file `state` (None: in memory). A commit is answered once it is stored, so
+    documents survive if the process is killed. Expired documents stay, as they do for hours in production.
     """
 
     def __init__(self, state: Path | None) -> None:
@@ -58,7 +34,7 @@ class Firestore:
         self._transactions = Transactions()
 
     async def start(self) -> None:
-        """Open the state. Raises OSError when the file is in use by another process or is no SQLite file."""
+        """Open the state. Raises OSError if another process uses the file, or if it is not an SQLite file."""
         self._store.open()
 
     async def stop(self) -> None:
@@ -68,23 +44,20 @@ class Firestore:
     def handlers(self) -> list[grpc.GenericRpcHandler]:
         """The handlers of the service."""
         methods = {
-            "Commit": unary(_refusing(self._commit), pb.CommitRequest),
-            "BatchWrite": unary(_refusing(self._batch_write), pb.BatchWriteRequest),
-            "BeginTransaction": unary(_refusing(self._begin), pb.BeginTransactionRequest),
-            "Rollback": unary(_refusing(self._rollback), pb.RollbackRequest),
-            "ListDocuments": unary(_refusing(self._list_documents), pb.ListDocumentsRequest),
-            "ListCollectionIds": unary(_refusing(self._list_collections), pb.ListCollectionIdsRequest),
-            "BatchGetDocuments": streaming(_refusing_stream(self._batch_get), pb.BatchGetDocumentsRequest),
-            "RunQuery": streaming(_refusing_stream(self._run_query), pb.RunQueryRequest),
-            "RunAggregationQuery": streaming(
-                _refusing_stream(self._aggregate), pb.RunAggregationQueryRequest
-            ),
+            "Commit": unary(self._commit, pb.CommitRequest),
+            "BeginTransaction": unary(self._begin, pb.BeginTransactionRequest),
+            "Rollback": unary(self._rollback, pb.RollbackRequest),
+            "ListCollectionIds": unary(self._list_collections, pb.ListCollectionIdsRequest),
+            "BatchGetDocuments": streaming(self._batch_get, pb.BatchGetDocumentsRequest),
+            "RunQuery": streaming(self._run_query, pb.RunQueryRequest),
+            "RunAggregationQuery": streaming(self._count, pb.RunAggregationQueryRequest),
         }
         return [grpc.method_handlers_generic_handler(_SERVICE, methods)]
 
-    def _commit(self, request: Message) -> Message:
+    async def _commit(self, request: Message) -> Message:
         names.check_database(request.database)
-        _check_size(request)
+        if request.ByteSize() > MAX_REQUEST_BYTES:
+            raise invalid(f"Request payload size exceeds the limit: {MAX_REQUEST_BYTES} bytes.")
         if request.transaction:
             self._transactions.check(request.transaction, self._store.get)
         now = self._store.next_commit()
@@ -104,53 +77,39 @@ class Firestore:
         changes[name], result = writes.apply(write, name, before, now)
         return result
 
-    def _batch_write(self, request: Message) -> Message:
+    async def _begin(self, request: Message) -> Message:
         names.check_database(request.database)
-        _check_size(request)
-        targets = [writes.target(write, request.database) for write in request.writes]
-        if len(set(targets)) < len(targets):
-            raise invalid("the same document cannot be written more than once in a single request")
-        answer = pb.BatchWriteResponse()
-        for write in request.writes:
-            self._write_alone(write, request.database, answer)
-        return answer
+        return pb.BeginTransactionResponse(transaction=self._begun(request.options))
 
-    def _write_alone(self, write: Message, database: str, answer: Message) -> None:
-        changes: dict[str, Message | None] = {}
-        result, status = answer.write_results.add(), answer.status.add()
-        try:
-            result.CopyFrom(self._apply(write, database, changes, self._store.next_commit()))
-        except FirestoreError as error:
-            status.code, status.message = error.code.value[0], str(error)
-        self._store.put(changes)
-
-    def _begin(self, request: Message) -> Message:
-        names.check_database(request.database)
-        if request.options.HasField("read_only"):
+    def _begun(self, options: Message) -> bytes:
+        if options.HasField("read_only"):
             raise unimplemented("read-only transactions")
-        return pb.BeginTransactionResponse(transaction=self._transactions.begin())
+        return self._transactions.begin()
 
-    def _rollback(self, request: Message) -> Message:
+    async def _rollback(self, request: Message) -> Message:
         self._transactions.end(request.transaction)
         return Empty()
 
-    def _list_documents(self, request: Message) -> Message:
-        return listing.documents(self._store, request)
-
-    def _list_collections(self, request: Message) -> Message:
-        return listing.collection_ids(self._store, request)
+    async def _list_collections(self, request: Message) -> Message:
+        names.check_parent(request.parent)
+        if request.WhichOneof("consistency_selector") or request.page_size or request.page_token:
+            raise unimplemented("ListCollectionIds in pages or with read_time")
+        return pb.ListCollectionIdsResponse(collection_ids=self._store.collection_ids(request.parent))
 
     async def _batch_get(self, request: Message) -> list[Message]:
         names.check_database(request.database)
-        if request.WhichOneof("consistency_selector") in ("new_transaction", "read_time"):
-            raise unimplemented("BatchGetDocuments with new_transaction or read_time")
+        if request.HasField("read_time"):
+            raise unimplemented("BatchGetDocuments with read_time")
+        begins = request.HasField("new_transaction")
+        transaction = self._begun(request.new_transaction) if begins else request.transaction
         paths = [field_paths.parse(path) for path in request.mask.field_paths]
-        answers = []
+        # The first answer names the transaction that the call has begun, also when nothing is asked for.
+        answers = [pb.BatchGetDocumentsResponse(transaction=transaction)] if begins else []
         for name in dict.fromkeys(request.documents):
             names.check_document(name, request.database)
             document = self._store.get(name)
-            if request.transaction:
-                self._transactions.note_read(request.transaction, name, document)
+            if transaction:
+                self._transactions.note_read(transaction, name, document)
             if document is not None and request.HasField("mask"):
                 document = field_paths.project(document, paths)
             answer = pb.BatchGetDocumentsResponse(found=document, missing=name if document is None else None)
@@ -158,7 +117,7 @@ class Firestore:
             answers.append(answer)
         return answers
 
-    async def _query(self, request: Message, query: Message) -> tuple[list[Message], int]:
+    async def _query(self, request: Message, query: Message) -> list[Message]:
         names.check_parent(request.parent)
         if request.WhichOneof("consistency_selector"):
             raise unimplemented("queries in a transaction or with read_time")
@@ -168,21 +127,24 @@ class Firestore:
 
     async def _run_query(self, request: Message) -> list[Message]:
         read_time = self._store.now()
-        documents, skipped = await self._query(request, request.structured_query)
+        documents = await self._query(request, request.structured_query)
         answers = [pb.RunQueryResponse(document=document) for document in documents] or [
             pb.RunQueryResponse()
         ]
-        answers[0].skipped_results = skipped
         for answer in answers:
             answer.read_time.FromMicroseconds(read_time)
         return answers
 
-    async def _aggregate(self, request: Message) -> list[Message]:
+    async def _count(self, request: Message) -> list[Message]:
         read_time = self._store.now()
-        aggregation = request.structured_aggregation_query
-        documents, _ = await self._query(request, aggregation.structured_query)
-        answer = pb.RunAggregationQueryResponse(
-            result=aggregations.result(aggregation.aggregations, documents)
-        )
+        asked = request.structured_aggregation_query
+        if len(asked.aggregations) != 1 or not asked.aggregations[0].HasField("count"):
+            raise unimplemented("aggregations other than one count")
+        (aggregation,) = asked.aggregations
+        count = len(await self._query(request, asked.structured_query))
+        if aggregation.count.HasField("up_to"):
+            count = min(count, aggregation.count.up_to.value)
+        answer = pb.RunAggregationQueryResponse()
+        answer.result.aggregate_fields[aggregation.alias or "field_1"].integer_value = count
         answer.read_time.FromMicroseconds(read_time)
         return [answer]

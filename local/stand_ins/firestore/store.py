@@ -1,12 +1,12 @@
-"""The documents, in one SQLite file that survives the death of the process."""
+"""The documents, in one SQLite file."""
 
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from local.stand_ins.database import opened
-from local.stand_ins.firestore.messages import Document, Message
 from local.stand_ins.firestore.names import split
+from local.stand_ins.firestore.protos import Document, Message
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS documents (
@@ -28,7 +28,7 @@ class Store:
         self._latest = 0
 
     def open(self) -> None:
-        """Open the file, making it if need be. Raises OSError when it is in use or not ours."""
+        """Open the file, or create it. Raises OSError if it is in use or not ours."""
         self._database = opened(self._state, _SCHEMA)
         latest = self._database.execute("SELECT max(update_time) FROM documents").fetchone()[0]
         self._latest = latest or 0
@@ -38,21 +38,21 @@ class Store:
         self._database.close()
 
     def next_commit(self) -> int:
-        """The time of a new commit in microseconds, later than every one before."""
+        """The time of a new commit in microseconds, later than all before it."""
         self._latest = self.now() + 1
         return self._latest
 
     def now(self) -> int:
-        """The time of a read in microseconds, not before the latest commit."""
+        """The time of a read in microseconds, not earlier than the latest commit."""
         return max(self._latest, time.time_ns() // 1000)
 
     def get(self, name: str) -> Message | None:
-        """The document, or None when there is none."""
+        """The document, or None."""
         row = self._database.execute("SELECT document FROM documents WHERE name = ?", (name,)).fetchone()
         return None if row is None else Document.FromString(row[0])
 
     def put(self, changes: Mapping[str, Message | None]) -> None:
-        """Store these documents and delete those that are None, all or nothing; stored when this returns."""
+        """Store these documents, and delete those that are None: all or nothing, before this returns."""
         self._database.execute("BEGIN")
         try:
             for name, document in changes.items():
@@ -72,20 +72,12 @@ class Store:
         self._database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?)", row)
 
     def collection(self, parent: str, collection: str) -> list[bytes]:
-        """The documents directly in one collection, serialized, in no order."""
+        """The documents of one collection, serialized, in no particular order."""
         where = "SELECT document FROM documents WHERE collection = ? AND parent = ?"
         return [row[0] for row in self._database.execute(where, (collection, parent))]
 
-    def collection_group(self, parent: str, collection: str) -> list[bytes]:
-        """The documents of every collection with this id at or below `parent`, serialized, in no order."""
-        where = "SELECT document FROM documents WHERE collection = ? AND name > ? AND name < ?"
-        return [row[0] for row in self._database.execute(where, (collection, *_below(parent)))]
-
-    def child_segments(self, name: str) -> set[str]:
-        """The next path segment of every document below `name`, however deep it is."""
-        rows = self._database.execute("SELECT name FROM documents WHERE name > ? AND name < ?", _below(name))
-        return {row[0][len(name) + 1 :].split("/", 1)[0] for row in rows}
-
-
-def _below(name: str) -> tuple[str, str]:
-    return f"{name}/", f"{name}0"  # 0 is the character after /
+    def collection_ids(self, name: str) -> list[str]:
+        """The ids of the collections directly below a document or the root, in order."""
+        below = f"{name}/", f"{name}0"  # 0 is the character after /
+        rows = self._database.execute("SELECT name FROM documents WHERE name > ? AND name < ?", below)
+        return sorted({row[0][len(name) + 1 :].split("/", 1)[0] for row in rows})

@@ -1,4 +1,4 @@
-"""Optimistic transactions: nobody waits; a commit is aborted when a document that was read has changed."""
+"""Optimistic transactions: no call waits; a commit is aborted if a document that was read has changed."""
 
 import time
 import uuid
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 import grpc
 
-from local.stand_ins.firestore.errors import FirestoreError, invalid
-from local.stand_ins.firestore.messages import Message
+from local.stand_ins.firestore.protos import Message
+from local.stand_ins.grpc_server import RpcError, invalid
 
 #: A transaction may last this long, in seconds (Firestore's "Quotas and limits").
 LIFETIME_SECONDS = 270.0
 
 
 def version(document: Message | None) -> int:
-    """What changes whenever a document does: its update time in microseconds, 0 when there is none."""
+    """A number that changes with the document: its update time in microseconds, or 0 if there is none."""
     return 0 if document is None else int(document.update_time.ToMicroseconds())
 
 
@@ -26,13 +26,13 @@ class _Transaction:
 
 
 class Transactions:
-    """The transactions that have begun and not ended."""
+    """The open transactions."""
 
     def __init__(self) -> None:
         self._open: dict[bytes, _Transaction] = {}
 
     def begin(self) -> bytes:
-        """Begin one, and forget those that nobody ended."""
+        """Begin a transaction, and forget those that have been open for too long."""
         oldest = time.monotonic() - LIFETIME_SECONDS
         self._open = {key: one for key, one in self._open.items() if one.started >= oldest}
         key = uuid.uuid4().bytes
@@ -40,21 +40,21 @@ class Transactions:
         return key
 
     def note_read(self, key: bytes, name: str, document: Message | None) -> None:
-        """Remember the version that the transaction saw. Raises INVALID_ARGUMENT when it is not open."""
+        """Remember the version that the transaction read. Raises INVALID_ARGUMENT if it is not open."""
         self._versions(key).setdefault(name, version(document))
 
     def check(self, key: bytes, get: Callable[[str], Message | None]) -> None:
-        """Raise ABORTED when a document that was read has changed; `get` reads it as it is now.
+        """Raise ABORTED if a document that was read has changed; `get` reads its current version.
 
-        It stays open, for the SDK rolls back what was aborted. Raises INVALID_ARGUMENT when it is not open.
+        The transaction stays open, because the SDK rolls it back. Raises INVALID_ARGUMENT if it is not open.
         """
         for name, seen in self._versions(key).items():
             if version(get(name)) != seen:
                 message = f"Too much contention on {name}. Please try again."
-                raise FirestoreError(grpc.StatusCode.ABORTED, message)
+                raise RpcError(grpc.StatusCode.ABORTED, message)
 
     def end(self, key: bytes) -> None:
-        """End it. Raises INVALID_ARGUMENT when it is not open."""
+        """End a transaction. Raises INVALID_ARGUMENT if it is not open."""
         self._versions(key)
         del self._open[key]
 

@@ -1,6 +1,6 @@
-"""How Firestore orders values, across types as well ("Data types" in Firestore's documentation).
+"""How Firestore orders values, also of different types ("Data types" in Firestore's documentation).
 
-Null < booleans < numbers < timestamps < strings < bytes < references < geo points < arrays < vectors < maps.
+Null < booleans < numbers < timestamps < strings < bytes < references < geo points < arrays < maps.
 Integers and doubles are one type: 1 equals 1.0. NaN equals itself and comes before every other number.
 """
 
@@ -8,18 +8,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from local.stand_ins.firestore.errors import invalid
-from local.stand_ins.firestore.messages import Message, Value
+from local.stand_ins.firestore.protos import Message
+from local.stand_ins.grpc_server import invalid
 
-#: Compares with < and == as the values do, and is hashable. Its first item is the rank of the type.
+#: Keys compare with < and == as the values do, and are hashable. The first item is the rank of the type.
 Key = tuple[Any, ...]
 
 NULL: Key = (0,)
 NAN: Key = (2, 0)
 _REFERENCE = 6
-#: The rank of arrays: the second item of their keys holds their elements' keys.
-ARRAY = 8
-_VECTOR = 9
 
 
 def _number(number: float) -> Key:
@@ -33,10 +30,7 @@ def name_key(name: str) -> Key:
 
 def _map(value: Message) -> Key:
     fields = value.map_value.fields
-    if "__type__" in fields and fields["__type__"].string_value == "__vector__":
-        components = fields["value"].array_value.values
-        return (_VECTOR, len(components), tuple(key(component) for component in components))
-    return (10, tuple((name, key(fields[name])) for name in sorted(fields)))
+    return (9, tuple((name, key(fields[name])) for name in sorted(fields)))
 
 
 _KEYS: dict[str, Callable[[Message], Key]] = {
@@ -49,13 +43,13 @@ _KEYS: dict[str, Callable[[Message], Key]] = {
     "bytes_value": lambda value: (5, value.bytes_value),
     "reference_value": lambda value: name_key(value.reference_value),
     "geo_point_value": lambda value: (7, value.geo_point_value.latitude, value.geo_point_value.longitude),
-    "array_value": lambda value: (ARRAY, tuple(key(element) for element in value.array_value.values)),
+    "array_value": lambda value: (8, tuple(key(element) for element in value.array_value.values)),
     "map_value": _map,
 }
 
 
 def key(value: Message) -> Key:
-    """The key of `value`. Raises INVALID_ARGUMENT when it has no type, or one that is not stored."""
+    """The key of `value`. Raises INVALID_ARGUMENT if it has no type, or one that cannot be stored."""
     kind = value.WhichOneof("value_type")
     if kind not in _KEYS:
         raise invalid(f"Cannot convert a value of type {kind or 'unset'}")
@@ -63,21 +57,5 @@ def key(value: Message) -> Key:
 
 
 def comparable(one: Key, other: Key) -> bool:
-    """Whether < and > mean anything between these: the same type, and neither is NaN."""
+    """Whether < and > apply to these keys: they have the same type, and neither is NaN."""
     return one[0] == other[0] and NAN not in (one, other)
-
-
-def is_number(value: Message) -> bool:
-    """Whether `value` is an integer or a double."""
-    return value.WhichOneof("value_type") in ("integer_value", "double_value")
-
-
-def number(value: Message) -> int | float:
-    """The number in `value`, an integer as int and a double as float."""
-    plain: int | float = getattr(value, value.WhichOneof("value_type"))
-    return plain
-
-
-def from_number(plain: float) -> Message:
-    """An integer value for an int, a double for a float."""
-    return Value(integer_value=plain) if isinstance(plain, int) else Value(double_value=plain)

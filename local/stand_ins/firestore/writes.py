@@ -1,10 +1,8 @@
-"""What one write makes of a document."""
+"""Applies one write to a document."""
 
-import grpc
-
-from local.stand_ins.firestore import field_paths, limits, names, transforms
-from local.stand_ins.firestore.errors import FirestoreError, invalid, unimplemented
-from local.stand_ins.firestore.messages import Document, Message, WriteResult
+from local.stand_ins.firestore import field_paths, limits, names
+from local.stand_ins.firestore.protos import Document, Message, WriteResult
+from local.stand_ins.grpc_server import already_exists, failed_precondition, invalid, not_found, unimplemented
 
 
 def target(write: Message, database: str) -> str:
@@ -12,10 +10,10 @@ def target(write: Message, database: str) -> str:
     kind = write.WhichOneof("operation")
     if kind is None:
         raise invalid("A write has no operation")
-    if kind == "transform":
-        raise unimplemented("Write.transform: send update_transforms")
-    if kind == "delete" and (write.update_transforms or write.HasField("update_mask")):
-        raise invalid("A delete must not specify an update mask or update transforms")
+    if kind == "transform" or write.update_transforms:
+        raise unimplemented("values that the server computes, such as Increment and SERVER_TIMESTAMP")
+    if kind == "delete" and write.HasField("update_mask"):
+        raise invalid("A delete must not specify an update mask")
     name: str = write.delete if kind == "delete" else write.update.name
     names.check_document(name, database)
     return name
@@ -25,15 +23,15 @@ def _check_precondition(write: Message, name: str, before: Message | None) -> No
     condition = write.current_document
     kind = condition.WhichOneof("condition_type")
     if kind == "exists" and condition.exists and before is None:
-        raise FirestoreError(grpc.StatusCode.NOT_FOUND, f"No document to update: {name}")
+        raise not_found(f"No document to update: {name}")
     if kind == "exists" and not condition.exists and before is not None:
-        raise FirestoreError(grpc.StatusCode.ALREADY_EXISTS, f"Document already exists: {name}")
+        raise already_exists(f"Document already exists: {name}")
     if kind == "update_time":
         stored = 0 if before is None else before.update_time.ToMicroseconds()
         required = condition.update_time.ToMicroseconds()
         if stored != required:
             message = f"the stored version ({stored}) does not match the required base version ({required})"
-            raise FirestoreError(grpc.StatusCode.FAILED_PRECONDITION, message)
+            raise failed_precondition(message)
 
 
 def _merged(write: Message, before: Message | None) -> Message:
@@ -70,23 +68,22 @@ def _serialized_fields(document: Message) -> bytes:
 
 
 def apply(write: Message, name: str, before: Message | None, now: int) -> tuple[Message | None, Message]:
-    """The document after `write` (None: deleted) and the write's result; `before` is left as it is.
+    """The document after `write` (None: deleted), and the result of the write. `before` is not changed.
 
-    `now` is the commit's time in microseconds. A write that changes nothing returns `before` itself, with its
-    old update time. Raises NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION when the precondition does not
-    hold, and INVALID_ARGUMENT when the document would break a rule.
+    `now` is the time of the commit in microseconds. A write without a change returns `before` itself, with
+    its old update time. Raises NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION if the precondition does not
+    hold, and INVALID_ARGUMENT if the document would break a limit.
     """
     _check_precondition(write, name, before)
     if write.WhichOneof("operation") == "delete":
         return None, WriteResult()
     after = _merged(write, before)
-    results = [transforms.apply(after.fields, transform, now) for transform in write.update_transforms]
     for value in after.fields.values():
         _truncate_timestamps(value)
     limits.check(after)
-    # Serialized, because NaN is not equal to itself, and 0.0 is equal to -0.0.
+    # Compared as bytes, because NaN does not equal itself, and 0.0 equals -0.0.
     if before is not None and _serialized_fields(before) == _serialized_fields(after):
-        return before, WriteResult(update_time=before.update_time, transform_results=results)
+        return before, WriteResult(update_time=before.update_time)
     after.update_time.FromMicroseconds(now)
     after.create_time.CopyFrom(after.update_time if before is None else before.create_time)
-    return after, WriteResult(update_time=after.update_time, transform_results=results)
+    return after, WriteResult(update_time=after.update_time)

@@ -30,7 +30,7 @@ class Ask(BaseModel):
 
     history: list[Turn] = Field(default_factory=list)
     question: str
-    language: Literal["en", "ja"]
+    language: str
     sources: list[Source] | None = None
 
 

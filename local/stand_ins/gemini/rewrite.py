@@ -17,7 +17,7 @@ def rewritten(ask: Ask, index: Index) -> str:
     if not ask.history or is_small_talk(question, _before(ask)) or topic.stands_alone(question):
         return question
     unsaid = [word for word, _ in topic.salient(question)]
-    return with_unsaid(question, unsaid, japanese=ask.language == "ja")
+    return with_unsaid(question, unsaid, ask.language)
 
 
 def _before(ask: Ask) -> str:

@@ -92,7 +92,7 @@ class Gemini:
     def _answer(self, ask: Ask, *, as_json: bool) -> str:
         answer = extracted(ask, self._index)
         if not as_json:
-            return answer.text or answer.ask_back or NOT_ANSWERED[ask.language]
+            return answer.text or answer.ask_back or NOT_ANSWERED.get(ask.language, NOT_ANSWERED["en"])
         fields = {
             "status": _status(answer),
             "answer": self._long(answer.text),

@@ -56,6 +56,6 @@ def _names_one(ask: Ask, about: Evidence) -> bool:
 
 
 def _asked(titles: list[str], language: str) -> str:
-    sentence, quoted, between, last = _ASK_BACK[language]
+    sentence, quoted, between, last = _ASK_BACK.get(language, _ASK_BACK["en"])
     *first, end = [quoted.format(_SUBTITLE.sub("", title)) for title in titles]
     return sentence.format(choices=f"{between.join(first)}{last}{end}")

@@ -35,7 +35,7 @@ def other_steps(ask: Ask, chosen: Iterable[Candidate], candidates: Iterable[Cand
             others.setdefault(each.block.heading, each.source.number)
     if not others:
         return None
-    line, between = _OTHERS[ask.language]
+    line, between = _OTHERS.get(ask.language, _OTHERS["en"])
     names = between.join(f"{heading} [{number}]" for heading, number in others.items())
     return Others(line.format(names), frozenset(others.values()))
 

@@ -1,0 +1,1 @@
+"""Pub/Sub on loopback: publishing, pulling, pushing, retries and dead letters."""

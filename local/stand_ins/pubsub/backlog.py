@@ -1,4 +1,4 @@
-"""The messages of one subscription that nobody has acknowledged, and when each is due again."""
+"""The unacknowledged messages of one subscription, and when each is due again."""
 
 import asyncio
 import heapq
@@ -12,9 +12,10 @@ PUSH_BACKOFF = (0.1, 60.0)
 
 
 def pause(subscription: Proto, failures: int) -> float:
-    """Seconds from the n-th failure of a message to its next delivery: the minimum, then twice as long each.
+    """Seconds from the n-th failure of a message to its next delivery: the minimum, doubled with each
+    failure.
 
-    Real push backoff slows the whole subscription, by the share of failures; here it is for the message.
+    Real push backoff slows down the whole subscription, by the share of failures. Here it is per message.
     """
     shortest, longest = 0.0, 0.0
     if subscription.HasField("retry_policy"):
@@ -29,9 +30,9 @@ def pause(subscription: Proto, failures: int) -> float:
 
 
 class Backlog:
-    """The backlog of one subscription, in memory; `subscription` is its configuration and may be replaced.
+    """The backlog of one subscription, in memory. Its configuration, `subscription`, may be replaced.
 
-    A message may wait more than once (a duplicate delivery); acknowledging it ends all of its deliveries.
+    A message may wait more than once (a duplicate delivery). An acknowledgement ends all its deliveries.
     """
 
     def __init__(self, subscription: Proto) -> None:
@@ -42,7 +43,7 @@ class Backlog:
 
     @property
     def ack_deadline(self) -> float:
-        """Seconds a subscriber has for a message before it counts as failed."""
+        """Seconds that a subscriber has for a message before the delivery counts as failed."""
         return float(self.subscription.ack_deadline_seconds)
 
     def __len__(self) -> int:
@@ -52,7 +53,7 @@ class Backlog:
         return delivery.id in self._unacknowledged
 
     def add(self, delivery: Delivery, copies: int = 1) -> None:
-        """A new message, to be delivered when it is due, `copies` times at once."""
+        """Add a new message, to be delivered `copies` times when it is due."""
         self._unacknowledged[delivery.id] = delivery
         for _ in range(copies):
             self.wait_again(delivery)
@@ -63,11 +64,11 @@ class Backlog:
         self._changed.set()
 
     def remove(self, delivery: Delivery) -> None:
-        """It is acknowledged, or it became a dead letter."""
+        """Remove a message that was acknowledged or became a dead letter."""
         del self._unacknowledged[delivery.id]
 
     def take(self, limit: int) -> list[Delivery]:
-        """Up to `limit` messages that are due now; they no longer wait."""
+        """Take up to `limit` messages that are due now. They no longer wait."""
         taken: list[Delivery] = []
         now = time.time()
         while self._waiting and self._waiting[0][0] <= now and len(taken) < limit:
@@ -77,7 +78,7 @@ class Backlog:
         return taken
 
     async def take_when_due(self, limit: int, patience: float) -> list[Delivery]:
-        """The same, but waits for a message; after `patience` seconds the answer is empty."""
+        """Like `take`, but waits for a message. The list is empty after `patience` seconds."""
         end = time.time() + patience
         while not (taken := self.take(limit)) and time.time() < end:
             await self._wait_until(end)

@@ -1,23 +1,21 @@
-"""What happens to a message: published, acknowledged, failed and tried again, or become a dead letter."""
+"""The life of a message: published, acknowledged, failed and retried, or forwarded as a dead letter."""
 
 import logging
 import time
 from collections.abc import Iterable, Sequence
 
 from local.stand_ins.faults import Faults
+from local.stand_ins.grpc_server import not_found
 from local.stand_ins.pubsub.backlog import Backlog, pause
-from local.stand_ins.pubsub.errors import not_found
 from local.stand_ins.pubsub.protos import Proto, PubsubMessage
 from local.stand_ins.pubsub.store import Delivery, Store
 from local.stand_ins.pubsub.validation import DEAD_LETTER_ATTRIBUTES
 
-#: The topic of a subscription whose topic is gone.
-DELETED_TOPIC = "_deleted-topic_"
 _LOG = logging.getLogger(__name__)
 
 
 class Broker:
-    """Topics and backlogs, in memory for delivery and in the store to outlive the process."""
+    """Topics and backlogs: in memory for delivery, and in the store to survive the process."""
 
     def __init__(self, store: Store, faults: Faults) -> None:
         self._store = store
@@ -30,48 +28,40 @@ class Broker:
             self.backlogs[delivery.subscription].add(delivery)
 
     def topic(self, name: str) -> Proto:
-        """Raises NOT_FOUND."""
+        """The topic of that name. Raises NOT_FOUND."""
         if name not in self.topics:
-            raise not_found(name)
+            raise not_found(f"Resource not found: {name}")
         return self.topics[name]
 
     def backlog(self, subscription: str) -> Backlog:
-        """Raises NOT_FOUND."""
+        """The backlog of that subscription. Raises NOT_FOUND."""
         if subscription not in self.backlogs:
-            raise not_found(subscription)
+            raise not_found(f"Resource not found: {subscription}")
         return self.backlogs[subscription]
 
     def backlogs_of(self, topic: str) -> list[Backlog]:
-        """The backlogs that a message published to `topic` goes to."""
+        """The backlogs of the topic's subscriptions."""
         return [backlog for backlog in self.backlogs.values() if backlog.subscription.topic == topic]
 
     def add_topic(self, topic: Proto) -> None:
-        """Keep a new topic."""
+        """Store a new topic."""
         self._store.save_topic(topic)
         self.topics[topic.name] = topic
 
-    def delete_topic(self, name: str) -> None:
-        """Its subscriptions stay, with their backlogs and without a topic."""
-        self._store.delete_topic(name)
-        del self.topics[name]
-        for backlog in self.backlogs_of(name):
-            backlog.subscription.topic = DELETED_TOPIC
-            self._store.save_subscription(backlog.subscription)
-
     def save_subscription(self, subscription: Proto) -> Backlog:
-        """Keep a new subscription, or the new configuration of an old one."""
+        """Store a new subscription, or the new configuration of an existing one."""
         self._store.save_subscription(subscription)
         backlog = self.backlogs.setdefault(subscription.name, Backlog(subscription))
         backlog.subscription = subscription
         return backlog
 
     def delete_subscription(self, name: str) -> None:
-        """Its messages are gone with it."""
+        """Delete a subscription with its messages."""
         self._store.delete_subscription(name)
         del self.backlogs[name]
 
     def publish(self, topic: str, messages: Sequence[Proto]) -> list[str]:
-        """Stamp the messages and add them to the backlogs of the topic; returns their ids, saved."""
+        """Give the messages ids and times, store them in the backlogs of the topic, and return the ids."""
         self._stamp(messages)
         self._add(self._deliveries(topic, messages))
         return [message.message_id for message in messages]
@@ -101,20 +91,20 @@ class Broker:
             self.backlogs[delivery.subscription].add(delivery, copies)
 
     def acknowledge(self, deliveries: Iterable[Delivery]) -> None:
-        """These messages are done; one that is done already stays so."""
+        """Acknowledge these messages. Repeating it has no effect."""
         open_ones = {each for each in deliveries if self._is_open(each)}
         self._store.remove(open_ones)
         for delivery in open_ones:
             self.backlogs[delivery.subscription].remove(delivery)
 
     def fail(self, delivery: Delivery) -> None:
-        """A delivery was refused or not answered in time: try again, or forward it to the dead letters."""
+        """A delivery was refused or got no answer in time: retry it, or forward it to the dead letters."""
         if not self._is_open(delivery):
             return
         backlog = self.backlogs[delivery.subscription]
         delivery.attempts += 1
         policy = backlog.subscription.dead_letter_policy
-        if policy.dead_letter_topic in self.topics and delivery.attempts >= policy.max_delivery_attempts:
+        if policy.dead_letter_topic and delivery.attempts >= policy.max_delivery_attempts:
             self._forward(delivery, policy.dead_letter_topic)
             backlog.remove(delivery)
             return
@@ -130,11 +120,11 @@ class Broker:
         copy = dead_letter(delivery)
         self._stamp([copy])
         self._add(self._deliveries(topic, [copy]), instead_of=delivery)
-        _LOG.warning("%s: message %d is a dead letter now", delivery.subscription, delivery.id)
+        _LOG.warning("%s: message %d is now a dead letter", delivery.subscription, delivery.id)
 
 
 def dead_letter(delivery: Delivery) -> Proto:
-    """The copy that goes to the dead-letter topic (cloud.google.com/pubsub/docs/handling-failures)."""
+    """The copy for the dead-letter topic (cloud.google.com/pubsub/docs/handling-failures)."""
     _, project, _, name = delivery.subscription.split("/")
     published = delivery.message.publish_time.ToJsonString()
     copy = PubsubMessage()

@@ -1,4 +1,4 @@
-"""Messages that were pulled: whoever has the ack id has them until the deadline."""
+"""Leases of pulled messages: whoever has the ack id holds the message until the deadline."""
 
 import asyncio
 import re
@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from local.stand_ins.pubsub.errors import invalid
+from local.stand_ins.grpc_server import invalid
 from local.stand_ins.pubsub.store import Delivery
 
 _ACK_ID = re.compile(r"\d+:[0-9a-f]{32}")
@@ -19,22 +19,22 @@ class _Lease:
 
 
 class Leases:
-    """The leases of all subscriptions; `expired` is told of each that nobody ended in time."""
+    """The leases of all subscriptions. Calls `expired` for each lease that reaches its deadline."""
 
     def __init__(self, expired: Callable[[Delivery], None]) -> None:
         self._expired = expired
         self._leases: dict[str, _Lease] = {}
 
     def grant(self, delivery: Delivery, duration: float) -> str:
-        """Lease it for `duration` seconds; returns the ack id."""
+        """Lease a message for `duration` seconds, and return the ack id."""
         ack_id = f"{delivery.id}:{uuid.uuid4().hex}"
         self._leases[ack_id] = _Lease(delivery, self._timer(ack_id, duration))
         return ack_id
 
     def end(self, subscription: str, ack_ids: Iterable[str]) -> list[Delivery]:
-        """End these leases and return what was leased; those that have ended already are passed over.
+        """End these leases and return their messages. Skips leases that have already ended.
 
-        Raises INVALID_ARGUMENT, and ends none, when one never was an ack id of this subscription.
+        Raises INVALID_ARGUMENT, and ends none, if one was never an ack id of this subscription.
         """
         found = self._find(subscription, ack_ids)
         for ack_id, lease in found.items():
@@ -43,13 +43,13 @@ class Leases:
         return [lease.delivery for lease in found.values()]
 
     def extend(self, subscription: str, ack_ids: Iterable[str], duration: float) -> None:
-        """Let these leases run for `duration` seconds from now. Passes over and raises as `end` does."""
+        """Let these leases run for `duration` seconds from now. Skips and raises as `end` does."""
         for ack_id, lease in self._find(subscription, ack_ids).items():
             lease.timer.cancel()
             lease.timer = self._timer(ack_id, duration)
 
     def close(self) -> None:
-        """Stop waiting for deadlines."""
+        """End all leases without calling `expired`."""
         for lease in self._leases.values():
             lease.timer.cancel()
         self._leases.clear()

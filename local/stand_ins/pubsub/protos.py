@@ -1,28 +1,23 @@
-"""The protobuf classes behind the SDK's message types: what goes over the wire, without the wrapping."""
+"""The protobuf classes of Pub/Sub's messages, without the SDK's wrappers."""
 
 from typing import Any
 
 from google.protobuf import empty_pb2
 from google.pubsub_v1 import types
 
-Proto = Any  # the SDK's generated classes carry no types
+Proto = Any  # the SDK's generated classes have no types
 
 Empty = empty_pb2.Empty
 PubsubMessage = types.PubsubMessage.pb()
 ReceivedMessage = types.ReceivedMessage.pb()
 
 Topic = types.Topic.pb()
-GetTopicRequest = types.GetTopicRequest.pb()
 ListTopicsRequest = types.ListTopicsRequest.pb()
 ListTopicsResponse = types.ListTopicsResponse.pb()
-DeleteTopicRequest = types.DeleteTopicRequest.pb()
 PublishRequest = types.PublishRequest.pb()
 PublishResponse = types.PublishResponse.pb()
-ListTopicSubscriptionsRequest = types.ListTopicSubscriptionsRequest.pb()
-ListTopicSubscriptionsResponse = types.ListTopicSubscriptionsResponse.pb()
 
 Subscription = types.Subscription.pb()
-GetSubscriptionRequest = types.GetSubscriptionRequest.pb()
 ListSubscriptionsRequest = types.ListSubscriptionsRequest.pb()
 ListSubscriptionsResponse = types.ListSubscriptionsResponse.pb()
 UpdateSubscriptionRequest = types.UpdateSubscriptionRequest.pb()

@@ -1,13 +1,11 @@
-"""The calls of google.pubsub.v1.Publisher."""
+"""The calls of google.pubsub.v1.Publisher: topics are created and listed, messages published."""
 
 import grpc
 
-from local.stand_ins.grpc_server import unary
+from local.stand_ins.grpc_server import already_exists, page, unary
 from local.stand_ins.pubsub import protos
 from local.stand_ins.pubsub.backlog import Backlog
 from local.stand_ins.pubsub.broker import Broker
-from local.stand_ins.pubsub.errors import RpcError, answering
-from local.stand_ins.pubsub.paging import page
 from local.stand_ins.pubsub.protos import Proto
 from local.stand_ins.pubsub.validation import (
     check_headers,
@@ -19,7 +17,7 @@ from local.stand_ins.pubsub.validation import (
 
 
 class Publisher:
-    """Topics and publishing; a call that is not here is answered UNIMPLEMENTED."""
+    """Topics and publishing. Every other call answers UNIMPLEMENTED."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
@@ -28,42 +26,29 @@ class Publisher:
         """The gRPC handler of the service."""
         calls = (
             ("CreateTopic", self.create, protos.Topic),
-            ("GetTopic", self.get, protos.GetTopicRequest),
             ("ListTopics", self.list, protos.ListTopicsRequest),
-            ("DeleteTopic", self.delete, protos.DeleteTopicRequest),
             ("Publish", self.publish, protos.PublishRequest),
-            ("ListTopicSubscriptions", self.list_subscriptions, protos.ListTopicSubscriptionsRequest),
         )
-        methods = {name: unary(answering(work), request) for name, work, request in calls}
+        methods = {name: unary(work, request) for name, work, request in calls}
         return grpc.method_handlers_generic_handler("google.pubsub.v1.Publisher", methods)
 
     async def create(self, topic: Proto) -> Proto:
-        """Raises INVALID_ARGUMENT, ALREADY_EXISTS."""
+        """Create a topic. Raises INVALID_ARGUMENT, ALREADY_EXISTS."""
         check_topic(topic)
         if topic.name in self._broker.topics:
-            raise RpcError(grpc.StatusCode.ALREADY_EXISTS, f"Resource already exists: {topic.name}")
+            raise already_exists(f"Resource already exists: {topic.name}")
         self._broker.add_topic(topic)
         return topic
 
-    async def get(self, request: Proto) -> Proto:
-        """Raises NOT_FOUND."""
-        return self._broker.topic(request.topic)
-
     async def list(self, request: Proto) -> Proto:
-        """The topics of one project."""
+        """List the topics of one project."""
         check_project(request.project)
         ours = (name for name in self._broker.topics if name.startswith(f"{request.project}/"))
         names, token = page(ours, request)
         return protos.ListTopicsResponse(topics=map(self._broker.topic, names), next_page_token=token)
 
-    async def delete(self, request: Proto) -> Proto:
-        """Raises NOT_FOUND."""
-        self._broker.topic(request.topic)
-        self._broker.delete_topic(request.topic)
-        return protos.Empty()
-
     async def publish(self, request: Proto) -> Proto:
-        """Answers when the messages are saved. Raises NOT_FOUND, INVALID_ARGUMENT."""
+        """Publish messages. Answers when they are stored. Raises NOT_FOUND, INVALID_ARGUMENT."""
         check_name(request.topic, "topics")
         self._broker.topic(request.topic)
         check_messages(request.messages)
@@ -71,13 +56,6 @@ class Publisher:
             for message in request.messages:
                 check_headers(message.attributes)
         return protos.PublishResponse(message_ids=self._broker.publish(request.topic, request.messages))
-
-    async def list_subscriptions(self, request: Proto) -> Proto:
-        """The names of the topic's subscriptions. Raises NOT_FOUND."""
-        self._broker.topic(request.topic)
-        ours = (backlog.subscription.name for backlog in self._broker.backlogs_of(request.topic))
-        names, token = page(ours, request)
-        return protos.ListTopicSubscriptionsResponse(subscriptions=names, next_page_token=token)
 
 
 def _makes_headers(backlog: Backlog) -> bool:

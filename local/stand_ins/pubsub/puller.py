@@ -1,17 +1,15 @@
-"""The calls of google.pubsub.v1.Subscriber that hand messages out and take the verdict on them."""
+"""The calls of google.pubsub.v1.Subscriber that deliver messages and acknowledge or refuse them."""
 
-import grpc
-
+from local.stand_ins.grpc_server import failed_precondition, invalid
 from local.stand_ins.pubsub import protos
 from local.stand_ins.pubsub.broker import Broker
-from local.stand_ins.pubsub.errors import RpcError, invalid
 from local.stand_ins.pubsub.leases import Leases
 from local.stand_ins.pubsub.protos import Proto
 from local.stand_ins.pubsub.store import Delivery
 
-#: Messages one pull may return at most (cloud.google.com/pubsub/quotas).
+#: The most messages in one pull (cloud.google.com/pubsub/quotas).
 MAX_PULLED = 1000
-#: Seconds an empty pull is held; the real service does not say how long it waits.
+#: Seconds that an empty pull waits. The real service does not document its wait.
 PATIENCE = 2.0
 
 
@@ -23,21 +21,19 @@ class Puller:
         self._leases = Leases(broker.fail)
 
     def close(self) -> None:
-        """Let go of all leases."""
+        """End all leases."""
         self._leases.close()
 
     async def pull(self, request: Proto) -> Proto:
-        """Lease up to `max_messages`; empty after a while. Raises NOT_FOUND, INVALID_ARGUMENT.
+        """Lease up to `max_messages`. Waits a while, and may return none.
 
-        FAILED_PRECONDITION for a subscription that is pushed.
+        Raises NOT_FOUND, INVALID_ARGUMENT, or FAILED_PRECONDITION for a push subscription.
         """
         if request.max_messages < 1:
             raise invalid("max_messages must be positive")
         backlog = self._broker.backlog(request.subscription)
         if backlog.subscription.push_config.push_endpoint:
-            raise RpcError(
-                grpc.StatusCode.FAILED_PRECONDITION, "A subscription with a push endpoint cannot be pulled"
-            )
+            raise failed_precondition("A subscription with a push endpoint cannot be pulled")
         patience = 0.0 if request.return_immediately else PATIENCE
         taken = await backlog.take_when_due(min(request.max_messages, MAX_PULLED), patience)
         received = [self._received(delivery, backlog.subscription) for delivery in taken]
@@ -52,13 +48,13 @@ class Puller:
         )
 
     async def acknowledge(self, request: Proto) -> Proto:
-        """An ack id whose lease has ended is passed over. Raises NOT_FOUND, INVALID_ARGUMENT."""
+        """Acknowledge messages. Skips ack ids whose lease has ended. Raises NOT_FOUND, INVALID_ARGUMENT."""
         self._check(request)
         self._broker.acknowledge(self._leases.end(request.subscription, request.ack_ids))
         return protos.Empty()
 
     async def modify_ack_deadline(self, request: Proto) -> Proto:
-        """0 seconds gives the messages back at once. Raises NOT_FOUND, INVALID_ARGUMENT."""
+        """Change the deadline; 0 seconds returns the messages at once. Raises NOT_FOUND, INVALID_ARGUMENT."""
         duration = request.ack_deadline_seconds
         if not 0 <= duration <= 600:
             raise invalid("ack_deadline_seconds must be between 0 and 600")

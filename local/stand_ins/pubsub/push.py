@@ -1,4 +1,4 @@
-"""Pushes: each message is an HTTP POST, and its status decides whether the message is done."""
+"""Pushes each message as an HTTP POST. The status of the answer decides whether it is acknowledged."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from local.stand_ins.pubsub.broker import Broker
 from local.stand_ins.pubsub.push_request import push_request
 from local.stand_ins.pubsub.store import Delivery
 
-#: Pushes under way at once for one subscription; real Pub/Sub starts low and goes up to thousands.
+#: Concurrent pushes of one subscription. Real Pub/Sub starts low and goes up to thousands.
 MAX_OUTSTANDING = 64
 #: Statuses that acknowledge (cloud.google.com/pubsub/docs/push). The fifth, 102, cannot end a response.
 ACKNOWLEDGING = frozenset({200, 201, 202, 204})
@@ -25,7 +25,7 @@ Mint = Callable[..., str]
 
 
 class Tokens:
-    """Identity tokens for pushes; minted anew every half hour, each is good for an hour."""
+    """Identity tokens for pushes. Each is valid for an hour and replaced after half an hour."""
 
     def __init__(self, mint: Mint) -> None:
         self._mint = mint
@@ -41,33 +41,33 @@ class Tokens:
 
 
 class Pusher:
-    """Pushes the messages of all push subscriptions, each as soon as it is due."""
+    """Pushes the messages of all push subscriptions as soon as they are due."""
 
     def __init__(self, broker: Broker, mint: Mint, on_answer: Callable[[str], None]) -> None:
         self._broker = broker
         self._on_answer = on_answer
         self._tokens = Tokens(mint)
         self._loops: dict[str, asyncio.Task[None]] = {}
-        # A connection for each push: a server may close an idle one under the next push, which would then
-        # count as refused; and searching a pool of idle ones costs more than connecting on loopback.
+        # One connection per push. A server may close an idle connection during the next push, which would
+        # then count as refused; and on loopback, connecting is cheaper than searching a pool.
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
         self._client = httpx.AsyncClient(trust_env=False, timeout=None, limits=limits)  # noqa: S113
 
     def begin(self, backlog: Backlog) -> None:
-        """Push this backlog from now on, unless its subscription is for pulling."""
+        """Push this backlog from now on, if its subscription has a push endpoint."""
         if backlog.subscription.push_config.push_endpoint:
             loop = asyncio.create_task(self._run(backlog))
             loop.add_done_callback(_report)
             self._loops[backlog.subscription.name] = loop
 
     async def end(self, subscription: str) -> None:
-        """Stop pushing; requests under way are cut off and their messages wait again."""
+        """Stop pushing. Running requests are cut off, and their messages wait again."""
         if loop := self._loops.pop(subscription, None):
             loop.cancel()
             await asyncio.wait([loop])
 
     async def close(self) -> None:
-        """Stop all pushing for good."""
+        """Stop all pushing."""
         for subscription in tuple(self._loops):
             await self.end(subscription)
         await self._client.aclose()
@@ -90,7 +90,7 @@ class Pusher:
         _LOG.info("%s: message %d was not accepted: %s", delivery.subscription, delivery.id, outcome)
 
     async def _post(self, backlog: Backlog, delivery: Delivery) -> int | str:
-        """The status of the answer, or what went wrong."""
+        """The status of the answer, or the error."""
         request = push_request(backlog.subscription, delivery, self._tokens.get)
         try:
             async with asyncio.timeout(backlog.ack_deadline):
@@ -111,4 +111,4 @@ def _over(slots: asyncio.Semaphore, backlog: Backlog, delivery: Delivery, push: 
 
 def _report(loop: asyncio.Task[None]) -> None:
     if not loop.cancelled() and (error := loop.exception()):
-        _LOG.critical("A subscription is not pushed any more", exc_info=error)
+        _LOG.critical("Pushing a subscription has ended", exc_info=error)

@@ -1,4 +1,4 @@
-"""The HTTP request a push subscription makes of a message, wrapped or unwrapped.
+"""The HTTP request for a pushed message, wrapped or unwrapped.
 
 Sources: cloud.google.com/pubsub/docs/push and cloud.google.com/pubsub/docs/payload-unwrapping.
 """
@@ -14,7 +14,7 @@ from local.stand_ins.pubsub.protos import Proto
 from local.stand_ins.pubsub.store import Delivery
 from local.stand_ins.pubsub.validation import DEAD_LETTER_ATTRIBUTES, is_header_name, is_header_value
 
-#: (audience, e-mail of the service account) → token.
+#: (audience, e-mail of the service account) → token
 TokenFor = Callable[[str, str], str]
 
 
@@ -34,8 +34,8 @@ def _unwrapped(subscription: Proto, delivery: Delivery) -> tuple[dict[str, str],
     message = delivery.message
     if not subscription.push_config.no_wrapper.write_metadata:
         return {}, message.data
-    # Published messages were checked; of a dead letter that was not meant for headers, what HTTP cannot carry
-    # is left out, as on the way to a real function.
+    # Published messages were checked. A dead letter may hold attributes that were not meant for headers:
+    # those that HTTP cannot carry are left out, as on the way to a real function.
     attributes = {
         name: value
         for name, value in message.attributes.items()

@@ -1,4 +1,4 @@
-"""Pub/Sub on loopback: what the SDK's clients and the push endpoints see of the real one."""
+"""Pub/Sub on loopback, for the SDK's clients and for push endpoints."""
 
 from pathlib import Path
 
@@ -17,9 +17,11 @@ from local.stand_ins.pubsub.subscriber import Subscriber
 class PubSub:
     """The stand-in for Google Cloud Pub/Sub.
 
-    `mint(audience=…, email=…)` signs the identity tokens of pushes. `state` is the SQLite file that topics,
-    subscriptions and unacknowledged messages live in; without one they live in memory.
-    Faults: `pubsub-duplicate` delivers a message twice at once, `pubsub-late` holds its first delivery.
+    `mint(audience=…, email=…)` signs the identity tokens of pushes. The SQLite file `state` (None: in memory)
+    holds topics, subscriptions and unacknowledged messages.
+    It serves the calls that the bot, its operators and the tests make. All others answer UNIMPLEMENTED, among
+    them seek, snapshots, streaming pull, detach, and everything that gets or deletes a topic.
+    Faults: `pubsub-duplicate` delivers a message twice at once; `pubsub-late` delays its first delivery.
     """
 
     def __init__(self, state: Path | None, faults: Faults, mint: Mint) -> None:
@@ -34,23 +36,23 @@ class PubSub:
         return [Publisher(self._broker).handler(), subscriber.handler()]
 
     async def publish(self, topic: str, data: bytes) -> None:
-        """Publish one message as Chat does. Raises RpcError, such as for a topic that is not there."""
+        """Publish one message, as Chat does. Raises RpcError, for example if there is no such topic."""
         message = protos.PubsubMessage(data=data)
         await Publisher(self._broker).publish(protos.PublishRequest(topic=topic, messages=[message]))
 
     @property
     def undelivered(self) -> int:
-        """Messages of push subscriptions that were not acknowledged (the metric num_undelivered_messages)."""
+        """Unacknowledged messages of push subscriptions (the metric num_undelivered_messages)."""
         backlogs = self._broker.backlogs.values()
         return sum(len(each) for each in backlogs if each.subscription.push_config.push_endpoint)
 
     async def start(self) -> None:
-        """Begin to push, first of all what the state file says was not acknowledged."""
+        """Start to push, beginning with the unacknowledged messages in the state file."""
         for backlog in self._broker.backlogs.values():
             self._pusher.begin(backlog)
 
     async def stop(self) -> None:
-        """Stop pushing, cut off what is under way, close the state file."""
+        """Stop pushing, cut off running pushes and close the state file."""
         await self._pusher.close()
         self._puller.close()
         self._store.close()

@@ -1,4 +1,4 @@
-"""What outlives the process: topics, subscriptions, and the messages no subscriber has acknowledged yet."""
+"""The stored state: topics, subscriptions, and the messages that are not acknowledged yet."""
 
 import sqlite3
 import time
@@ -37,13 +37,13 @@ class Delivery:
 
 
 class Store:
-    """One SQLite file. A change is committed, and outlives `kill -9`, when the method returns.
+    """One SQLite file. When a method returns, its change is committed and survives `kill -9`.
 
-    A power cut may lose it (`synchronous = OFF`): a laptop run is not worth an fsync for each message.
+    A power cut may lose it (`synchronous = OFF`): on a laptop, an fsync per message is not worth its time.
     """
 
     def __init__(self, state: Path | None) -> None:
-        # Opened where the stand-in is made, used only in the thread of its event loop.
+        # Opened where the stand-in is created, but used only in the thread of its event loop.
         self._db = sqlite3.connect(state or ":memory:", check_same_thread=False)
         self._db.executescript(_SCHEMA)
         self._last_id = self._first_id()
@@ -52,18 +52,18 @@ class Store:
         row = self._db.execute("SELECT id FROM last_id").fetchone()
         if row is not None:
             return int(row[0])
-        # From the clock, so that ids do not come again after the state file was deleted.
+        # From the clock, so that ids do not repeat after the state file was deleted.
         now = time.time_ns() // 1000
         with self._db:
             self._db.execute("INSERT INTO last_id VALUES (?)", (now,))
         return now
 
     def close(self) -> None:
-        """Close the file; the store cannot be used afterwards."""
+        """Close the file. The store cannot be used afterwards."""
         self._db.close()
 
     def new_id(self) -> int:
-        """A message id that no other message has, before or after a restart; saved by the next `add`."""
+        """A message id that is unique, also across restarts. The next `add` saves it."""
         self._last_id += 1
         return self._last_id
 
@@ -88,11 +88,6 @@ class Store:
         with self._db:
             self._db.execute("REPLACE INTO topics VALUES (?, ?)", (topic.name, topic.SerializeToString()))
 
-    def delete_topic(self, name: str) -> None:
-        """Its subscriptions and their backlogs stay."""
-        with self._db:
-            self._db.execute("DELETE FROM topics WHERE name = ?", (name,))
-
     def save_subscription(self, subscription: Proto) -> None:
         """Add or replace it."""
         with self._db:
@@ -102,13 +97,13 @@ class Store:
             )
 
     def delete_subscription(self, name: str) -> None:
-        """Its backlog goes with it."""
+        """Delete it, with its backlog."""
         with self._db:
             self._db.execute("DELETE FROM subscriptions WHERE name = ?", (name,))
             self._db.execute("DELETE FROM backlog WHERE subscription = ?", (name,))
 
     def add(self, deliveries: Iterable[Delivery], instead_of: Delivery | None = None) -> None:
-        """Add messages to backlogs; in the same transaction take out the one they replace, if any."""
+        """Add messages to backlogs and, in the same transaction, remove the one that they replace."""
         with self._db:
             self._db.executemany(
                 "INSERT INTO backlog VALUES (?, ?, ?, ?, ?)",
@@ -119,7 +114,7 @@ class Store:
                 self._remove([instead_of])
 
     def remove(self, deliveries: Iterable[Delivery]) -> None:
-        """Forget messages that are acknowledged."""
+        """Remove acknowledged messages."""
         with self._db:
             self._remove(deliveries)
 
@@ -130,7 +125,7 @@ class Store:
         )
 
     def update(self, delivery: Delivery) -> None:
-        """Keep its attempts and when it is due."""
+        """Store its attempts and when it is due."""
         with self._db:
             self._db.execute(
                 "UPDATE backlog SET attempts = ?, due = ? WHERE subscription = ? AND id = ?",

@@ -2,21 +2,17 @@
 
 import grpc
 
-from local.stand_ins.grpc_server import unary
+from local.stand_ins.grpc_server import already_exists, page, unary, unimplemented
 from local.stand_ins.pubsub import protos
 from local.stand_ins.pubsub.broker import Broker
-from local.stand_ins.pubsub.errors import RpcError, answering, invalid, unimplemented
-from local.stand_ins.pubsub.paging import page
 from local.stand_ins.pubsub.protos import Proto
 from local.stand_ins.pubsub.puller import Puller
 from local.stand_ins.pubsub.push import Pusher
 from local.stand_ins.pubsub.validation import check_name, check_project, check_subscription
 
-_UPDATABLE = ("ack_deadline_seconds", "dead_letter_policy", "labels", "push_config", "retry_policy")
-
 
 class Subscriber:
-    """Subscriptions and pulling; a call that is not here is answered UNIMPLEMENTED."""
+    """Subscriptions and pulling. Every other call answers UNIMPLEMENTED."""
 
     def __init__(self, broker: Broker, pusher: Pusher, puller: Puller) -> None:
         self._broker = broker
@@ -27,7 +23,6 @@ class Subscriber:
         """The gRPC handler of the service."""
         calls = (
             ("CreateSubscription", self.create, protos.Subscription),
-            ("GetSubscription", self.get, protos.GetSubscriptionRequest),
             ("ListSubscriptions", self.list, protos.ListSubscriptionsRequest),
             ("UpdateSubscription", self.update, protos.UpdateSubscriptionRequest),
             ("DeleteSubscription", self.delete, protos.DeleteSubscriptionRequest),
@@ -35,13 +30,16 @@ class Subscriber:
             ("Acknowledge", self._puller.acknowledge, protos.AcknowledgeRequest),
             ("ModifyAckDeadline", self._puller.modify_ack_deadline, protos.ModifyAckDeadlineRequest),
         )
-        methods = {name: unary(answering(work), request) for name, work, request in calls}
+        methods = {name: unary(work, request) for name, work, request in calls}
         return grpc.method_handlers_generic_handler("google.pubsub.v1.Subscriber", methods)
 
     async def create(self, subscription: Proto) -> Proto:
-        """Raises INVALID_ARGUMENT, NOT_FOUND (topic, dead-letter topic), ALREADY_EXISTS, UNIMPLEMENTED."""
+        """Create a subscription.
+
+        Raises INVALID_ARGUMENT, NOT_FOUND (topic, dead-letter topic), ALREADY_EXISTS, UNIMPLEMENTED.
+        """
         if subscription.name in self._broker.backlogs:
-            raise RpcError(grpc.StatusCode.ALREADY_EXISTS, f"Resource already exists: {subscription.name}")
+            raise already_exists(f"Resource already exists: {subscription.name}")
         check_name(subscription.topic, "topics")
         self._complete(subscription)
         self._broker.topic(subscription.topic)
@@ -60,12 +58,8 @@ class Subscriber:
         if subscription.HasField("dead_letter_policy"):
             self._broker.topic(subscription.dead_letter_policy.dead_letter_topic)
 
-    async def get(self, request: Proto) -> Proto:
-        """Raises NOT_FOUND."""
-        return self._broker.backlog(request.subscription).subscription
-
     async def list(self, request: Proto) -> Proto:
-        """The subscriptions of one project."""
+        """List the subscriptions of one project."""
         check_project(request.project)
         ours = (name for name in self._broker.backlogs if name.startswith(f"{request.project}/"))
         names, token = page(ours, request)
@@ -73,25 +67,19 @@ class Subscriber:
         return protos.ListSubscriptionsResponse(subscriptions=subscriptions, next_page_token=token)
 
     async def update(self, request: Proto) -> Proto:
-        """Replace the whole fields of the mask. Raises as `create` does."""
+        """Replace the push configuration; other fields cannot be updated here. Raises as `create` does."""
+        if list(request.update_mask.paths) != ["push_config"]:
+            raise unimplemented("updates of other fields than push_config")
         changed = protos.Subscription()
         changed.CopyFrom(self._broker.backlog(request.subscription.name).subscription)
-        if not request.update_mask.paths:
-            raise invalid("The update_mask must name at least one field")
-        for path in request.update_mask.paths:
-            if path not in _UPDATABLE:
-                raise unimplemented(f"updating {path!r}")
-            changed.ClearField(path)
-        new_values = protos.Subscription()
-        request.update_mask.MergeMessage(request.subscription, new_values)
-        changed.MergeFrom(new_values)
-        self._complete(changed)
+        changed.push_config.CopyFrom(request.subscription.push_config)
+        check_subscription(changed)
         await self._pusher.end(changed.name)
         self._pusher.begin(self._broker.save_subscription(changed))
         return changed
 
     async def delete(self, request: Proto) -> Proto:
-        """Raises NOT_FOUND."""
+        """Delete a subscription with its messages. Raises NOT_FOUND."""
         self._broker.backlog(request.subscription)
         self._broker.delete_subscription(request.subscription)
         await self._pusher.end(request.subscription)

@@ -1,4 +1,4 @@
-"""What Pub/Sub accepts, and what it would accept but HTTP headers would not carry.
+"""The rules of Pub/Sub for topics, subscriptions and messages, and of HTTP for attributes as headers.
 
 Limits: cloud.google.com/pubsub/quotas, "Resource limits", and the field comments of google.pubsub.v1.
 """
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import httpx
 
-from local.stand_ins.pubsub.errors import invalid, unimplemented
+from local.stand_ins.grpc_server import invalid, unimplemented
 from local.stand_ins.pubsub.protos import Proto, seconds
 
 MAX_MESSAGES = 1000
@@ -20,7 +20,7 @@ MAX_ORDERING_KEY_BYTES = 1024
 
 MAX_HEADERS = 30
 MAX_HEADER_BYTES = 256
-#: What a dead-letter copy carries; an operator may publish such a copy again.
+#: The attributes of a dead letter. An operator may publish one again.
 DEAD_LETTER_ATTRIBUTES = tuple(
     f"CloudPubSubDeadLetterSource{what}"
     for what in ("DeliveryCount", "Subscription", "SubscriptionProject", "TopicPublishTime")
@@ -28,7 +28,7 @@ DEAD_LETTER_ATTRIBUTES = tuple(
 
 _ID = re.compile(r"(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}")
 _HEADER_NAME = re.compile(r"[a-z][a-z0-9-]*")
-# A blank at either end would not survive HTTP.
+# HTTP would strip a blank at either end.
 _HEADER_VALUE = re.compile(r"([!-~]([ -~]*[!-~])?)?")
 _HEADERS_OF_THE_PUSH = ("authorization", "connection", "content-length", "host", "transfer-encoding")
 
@@ -60,13 +60,13 @@ def check_project(name: str) -> None:
 
 
 def check_topic(topic: Proto) -> None:
-    """Raises INVALID_ARGUMENT for a bad name, UNIMPLEMENTED for a field we would ignore."""
+    """Raises INVALID_ARGUMENT for a bad name, UNIMPLEMENTED for a field that we would ignore."""
     check_name(topic.name, "topics")
     _check_fields(topic, _TOPIC_FIELDS)
 
 
 def check_subscription(subscription: Proto) -> None:
-    """Raises INVALID_ARGUMENT for a broken rule, UNIMPLEMENTED for a field we would ignore."""
+    """Raises INVALID_ARGUMENT for a broken rule, UNIMPLEMENTED for a field that we would ignore."""
     check_name(subscription.name, "subscriptions")
     if subscription.enable_message_ordering:
         raise unimplemented("enable_message_ordering: order is not promised together with dead letters")
@@ -136,9 +136,9 @@ def _check_attributes(attributes: Mapping[str, str]) -> None:
 
 
 def check_headers(attributes: Mapping[str, str]) -> None:
-    """Raises INVALID_ARGUMENT naming an attribute that would not arrive as an HTTP header.
+    """Raises INVALID_ARGUMENT, naming an attribute that would not arrive as an HTTP header.
 
-    Real servers on the way drop such headers without a word (gunicorn: any name with an underscore).
+    Real servers drop such headers silently (gunicorn: any name with an underscore).
     """
     if len(attributes) > MAX_HEADERS:
         raise invalid(f"{len(attributes)} attributes will not arrive as headers: at most {MAX_HEADERS}")
@@ -155,11 +155,11 @@ def check_headers(attributes: Mapping[str, str]) -> None:
 
 
 def is_header_name(name: str) -> bool:
-    """Whether an attribute of this name may travel as a header beside those of the push itself."""
+    """Whether an attribute of this name can be a header beside those of the push itself."""
     own = name in _HEADERS_OF_THE_PUSH or name.startswith("x-goog-")
     return bool(_HEADER_NAME.fullmatch(name)) and not own
 
 
 def is_header_value(value: str) -> bool:
-    """Whether the value arrives as it was sent."""
+    """Whether the value arrives unchanged."""
     return len(value) <= MAX_HEADER_BYTES and bool(_HEADER_VALUE.fullmatch(value))

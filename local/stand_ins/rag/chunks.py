@@ -1,13 +1,13 @@
-"""From Markdown articles to chunks: a section, or as many of its paragraphs and lists as fit."""
+"""Splits Markdown articles into chunks: a section, or as many of its paragraphs and lists as fit."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-#: Production corpora are filled from a bucket, and name their files by it.
-BUCKET = "gs://threadwise-knowledge"
-#: Characters. Blocks are joined up to this size; one that is larger by itself is a chunk by itself.
+from local.places import BUCKET
+
+#: Characters. Blocks are joined up to this size. A larger block is a chunk of its own.
 CHUNK_SIZE = 900
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
@@ -16,7 +16,7 @@ _HEADING = re.compile(r"(#{1,6})\s+(.+)")
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of an article: the article's title, where it lies, and the Markdown, its heading included."""
+    """A part of an article: the article's title and URI, and the Markdown with its heading."""
 
     title: str
     uri: str
@@ -25,7 +25,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Article:
-    """A Markdown text and where it lies. `changed` is in microseconds since 1970."""
+    """A Markdown text and its URI. `changed` is in microseconds since 1970."""
 
     uri: str
     markdown: str
@@ -35,7 +35,7 @@ class Article:
 def articles_of_folder(folder: Path) -> list[Article]:
     """Every `*.md` below `folder`, ordered by path.
 
-    Raises FileNotFoundError when there is no such folder, ValueError for a file that is not UTF-8.
+    Raises FileNotFoundError if there is no such folder, and ValueError for a file that is not UTF-8.
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder of articles at {folder}")
@@ -62,7 +62,7 @@ def chunks_of(uri: str, markdown: str) -> Iterator[Chunk]:
 
 
 def _sections(blocks: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each heading with the blocks below it; a heading without any has nothing to find."""
+    """Each heading with the blocks below it. Headings without blocks are left out."""
     heading, body = "", list[str]()
     for block in blocks:
         if _HEADING.match(block):
@@ -77,7 +77,7 @@ def _sections(blocks: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _packed(blocks: list[str]) -> Iterator[list[str]]:
-    """Consecutive blocks up to `CHUNK_SIZE` characters; a line that leads to a list stays with it."""
+    """Consecutive blocks of up to `CHUNK_SIZE` characters. A line that introduces a list stays with it."""
     part, size = list[str](), 0
     for block in blocks:
         leads_here = bool(part) and part[-1].endswith((":", "："))

@@ -1,7 +1,7 @@
-"""The corpora and their files, in one SQLite file that survives the death of the process.
+"""The corpora and their files, in one SQLite file.
 
 The corpus `local` holds the articles of a folder from the start, as if they had been imported from a bucket.
-They are read anew at every start, so a file that is deleted from this corpus, but not from the folder, comes
+It reads them again at every start: a file that is deleted from this corpus, but not from the folder, comes
 back.
 """
 
@@ -15,7 +15,7 @@ from local.stand_ins.database import opened
 from local.stand_ins.rag.chunks import articles_of_folder, chunks_of
 from local.stand_ins.rag.index import Index
 
-#: The corpus of the folder. It is found under every project and location.
+#: The corpus of the folder. It exists in every project and location.
 LOCAL = "local"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS corpora (
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS files (
 
 @dataclass(frozen=True)
 class Corpus:
-    """One corpus; `model` is the resource name of its embedding model. `created` is in microseconds."""
+    """A corpus; `model` is the resource name of its embedding model. `created` is in microseconds."""
 
     id: str
     parent: str
@@ -43,7 +43,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class File:
-    """One file of a corpus: its text, and the `gs://` URI it was imported from. Times are in microseconds."""
+    """A file of a corpus: its text, and the `gs://` URI of its source. Times are in microseconds."""
 
     id: str
     corpus: str
@@ -54,19 +54,19 @@ class File:
 
 
 class Corpora:
-    """The corpora of every location, each with its index. Open it before use; one process at a time."""
+    """The corpora of all locations, each with its index. Open it before use; one process at a time."""
 
     def __init__(self, state: Path | None, folder: Path) -> None:
-        """Raises FileNotFoundError or ValueError when the articles of `folder` cannot be read."""
+        """Raises FileNotFoundError or ValueError if the articles of `folder` cannot be read."""
         self._state = state
         self._articles = articles_of_folder(folder)
         self._corpora: dict[str, Corpus] = {}
         self._files: dict[str, File] = {}
-        #: The index of each corpus. That of `local` is there before the state is opened.
+        #: The index of each corpus. The one of `local` exists before the state is opened.
         self.indexes = {LOCAL: Index([])}
 
     def open(self) -> None:
-        """Open the file, making it if need be. Raises OSError when it is in use or not ours."""
+        """Open the file, or create it. Raises OSError if it is in use or not ours."""
         self._database = opened(self._state, _SCHEMA)
         self._load()
 
@@ -82,12 +82,12 @@ class Corpora:
         return found if found is not None and found.parent == parent else None
 
     def of(self, parent: str) -> list[Corpus]:
-        """The corpora of a location, the oldest first."""
+        """The corpora of a location, oldest first."""
         found = [corpus for key in self._corpora if (corpus := self.corpus(key, parent))]
         return sorted(found, key=lambda corpus: corpus.created)
 
     def create(self, parent: str, display_name: str, description: str, model: str) -> Corpus:
-        """A new corpus; names need not be unique."""
+        """Create a corpus. Names need not be unique."""
         created = _now()
         corpus = Corpus(str(created), parent, display_name, description, model, created)
         row = (corpus.id, parent, display_name, description, model, created)
@@ -102,9 +102,9 @@ class Corpora:
         return sorted(found, key=lambda file: (file.uri, file.created))
 
     def put(self, corpus_id: str, uri: str, text: str) -> bool:
-        """Have a corpus hold this text for the URI; False when its newest file does already.
+        """Add a file with this text and URI. False if the newest file of the URI already has this text.
 
-        An older file of the URI stays: whoever imports has to delete it. `index` makes the new one found.
+        Older files of the URI stay: the caller must delete them. Search finds the new file after `index`.
         """
         before = self._newest(corpus_id, uri)
         if before is not None and before.text == text:
@@ -117,17 +117,17 @@ class Corpora:
         return True
 
     def delete(self, file_id: str) -> None:
-        """Delete a file. Search finds it until `index`."""
+        """Delete a file. Search still finds it until `index`."""
         self._database.execute("DELETE FROM files WHERE id = ?", (file_id,))
         self._files.pop(file_id, None)
 
     def index(self, corpus_id: str) -> None:
-        """Have search find what the corpus holds now."""
+        """Let search find the current files of the corpus."""
         files = self.files(corpus_id)
         self.indexes[corpus_id].fill([chunk for file in files for chunk in chunks_of(file.uri, file.text)])
 
     def article(self, uri: str) -> str | None:
-        """The text that the corpus `local` holds for a URI, or None."""
+        """The text of a URI in the corpus `local`, or None."""
         file = self._newest(LOCAL, uri)
         return file.text if file else None
 
@@ -148,12 +148,12 @@ class Corpora:
             self.index(corpus_id)
 
     def _of_the_folder(self) -> Iterator[File]:
-        """The folder's articles, but for those of which a newer version was imported."""
+        """The articles of the folder, except those with a newer imported version."""
         for article in self._articles:
             while (before := self._newest(LOCAL, article.uri)) and before.updated < article.changed:
                 self.delete(before.id)
             if before is None:
-                # The same at every start, and none that `put` gives.
+                # The same id at every start, and never one that `put` gives.
                 file_id, changed = str(zlib.crc32(article.uri.encode())), article.changed
                 yield File(file_id, LOCAL, article.uri, article.markdown, changed, changed)
 
@@ -162,7 +162,7 @@ _latest = 0
 
 
 def _now() -> int:
-    """Microseconds since 1970, later than every one before: the ids of new resources, too."""
+    """Microseconds since 1970, larger than all before. New resources use it as their id, too."""
     global _latest  # noqa: PLW0603 - one clock for the process
     _latest = max(_latest + 1, time.time_ns() // 1000)
     return _latest

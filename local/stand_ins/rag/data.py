@@ -1,8 +1,8 @@
-"""RAG Engine's data over gRPC: `VertexRagDataService`, as far as `python -m ops knowledge` calls it.
+"""RAG Engine's data over gRPC: the calls of `VertexRagDataService` that `python -m ops knowledge` makes.
 
-Imports come from the Cloud Storage beside it, and take Markdown and plain text; other files fail. What
-becomes of the old version of a changed file is documented nowhere: here it stays beside the new one. One
-operation at a time changes a corpus.
+It imports Markdown and plain text from the local Cloud Storage; other files fail. The old version of a
+changed file stays beside the new one, because the real behaviour is not documented. Only one operation at a
+time may change a corpus.
 """
 
 import asyncio
@@ -13,26 +13,32 @@ import grpc
 from google.protobuf.empty_pb2 import Empty
 from google.rpc import status_pb2
 
-from local.stand_ins.grpc_server import Context, Unary, unary
-from local.stand_ins.pubsub.paging import page
+from local.stand_ins.grpc_server import RpcError, failed_precondition, invalid, not_found, page, unary
 from local.stand_ins.rag import protos
 from local.stand_ins.rag.corpora import Corpora, Corpus
-from local.stand_ins.rag.errors import CORPUS, FILE, LOCATION, Refusal, invalid, unknown, unserved
 from local.stand_ins.rag.operations import Operations
-from local.stand_ins.rag.resources import DEFAULT_MODEL, corpus_message, file_message, name_of
+from local.stand_ins.rag.resources import (
+    CORPUS,
+    DEFAULT_MODEL,
+    FILE,
+    LOCATION,
+    corpus_message,
+    file_message,
+    name_of,
+)
 from local.stand_ins.storage.objects import Objects, StoredObject
 
 SERVICE = "google.cloud.aiplatform.v1.VertexRagDataService"
-#: URIs in one ImportRagFiles.
+#: The most URIs in one ImportRagFiles.
 MOST_URIS = 25
-#: What can be imported here.
+#: The files that can be imported here.
 KINDS = (".md", ".txt")
-#: Seconds that each file takes: the real engine takes longer, and nobody may rely on its being done at once.
+#: Seconds per file. The real engine takes longer; callers must not expect an import to end at once.
 A_FILE_TAKES = 0.01
 
 
 class RagData:
-    """Corpora and their files, filled from the objects of a Cloud Storage."""
+    """Corpora and their files, imported from the objects of Cloud Storage."""
 
     def __init__(self, corpora: Corpora, objects: Objects, *, a_file_takes: float = A_FILE_TAKES) -> None:
         self._corpora = corpora
@@ -51,13 +57,12 @@ class RagData:
             "DeleteRagFile": (self._delete_file, "DeleteRagFileRequest"),
         }
         methods = {
-            name: unary(_refusing(method), protos.CLASSES[request])
-            for name, (method, request) in work.items()
+            name: unary(_checked(method), protos.CLASSES[request]) for name, (method, request) in work.items()
         }
         return [grpc.method_handlers_generic_handler(SERVICE, methods), self._operations.handler()]
 
     async def stop(self) -> None:
-        """Cut off the operations under way."""
+        """Cancel the running operations."""
         await self._operations.stop()
 
     async def _create(self, request: Any) -> Any:
@@ -95,7 +100,7 @@ class RagData:
         match = FILE.fullmatch(request.name)
         corpus = self._corpus(match["name"] if match else request.name)
         if match is None or match["file"] not in {each.id for each in self._corpora.files(corpus.id)}:
-            raise unknown("RagFile", request.name)
+            raise not_found(f"RagFile {request.name} is not found")
 
         async def work() -> Any:
             self._corpora.delete(match["file"])
@@ -131,9 +136,9 @@ class RagData:
             await asyncio.sleep(self._a_file_takes)
             try:
                 done = self._corpora.put(corpus.id, uri, _text(uri, stored))
-            except Refusal as refusal:
+            except RpcError as error:
                 response.failed_rag_files_count += 1
-                failure = status_pb2.Status(code=refusal.status.value[0], message=str(refusal))
+                failure = status_pb2.Status(code=error.code.value[0], message=str(error))
                 metadata.generic_metadata.partial_failures.append(failure)
             else:
                 response.imported_rag_files_count += done
@@ -151,26 +156,21 @@ class RagData:
             raise invalid(f"a corpus is projects/*/locations/*/ragCorpora/*, not {name!r}")
         corpus = self._corpora.corpus(match["corpus"], match["parent"])
         if corpus is None:
-            raise unknown("RagCorpus", name)
+            raise not_found(f"RagCorpus {name} is not found")
         return corpus
 
     def _check_free(self, corpus: str) -> None:
         if running := self._operations.running(corpus):
-            raise Refusal(
-                grpc.StatusCode.FAILED_PRECONDITION,
+            raise failed_precondition(
                 f'There are other operations running on the RagCorpus "{corpus}". '
                 f"Operation IDs are: {running}.",
             )
 
 
-def _refusing(work: Callable[[Any], Awaitable[Any]]) -> Unary:
-    async def answer(request: Any, context: Context) -> Any:
-        try:
-            if protos.asks_for_more(request):
-                raise unserved(f"a field of {request.DESCRIPTOR.name} that only the real service knows")
-            return await work(request)
-        except Refusal as refusal:
-            await context.abort(refusal.status, str(refusal))
+def _checked(work: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+    async def answer(request: Any) -> Any:
+        protos.check_known(request)
+        return await work(request)
 
     return answer
 
@@ -182,11 +182,11 @@ def _checked_location(parent: str) -> str:
 
 
 def _text(uri: str, stored: StoredObject | None) -> str:
-    """The text of an object. Raises Refusal when there is none, or it cannot be imported here."""
+    """The text of an object. Raises RpcError if there is none, or if it cannot be imported here."""
     if stored is None:
-        raise unknown("Object", uri)
+        raise not_found(f"Object {uri} is not found")
     if not uri.endswith(KINDS):
-        raise invalid(f"{uri}: only {' and '.join(KINDS)} are read here")
+        raise invalid(f"{uri}: only {' and '.join(KINDS)} can be imported here")
     try:
         return stored.content.decode("utf-8")
     except UnicodeDecodeError:

@@ -15,11 +15,11 @@ from local.stand_ins.rag.chunks import Chunk, articles_of_folder, chunks_of
 from local.stand_ins.rag.terms import is_japanese, terms, words
 from shared.language.words import Word
 
-#: What a score is worth in a chunk of the other language. Both languages share one index, and a multilingual
-#: embedding, too, puts texts of one language closer together.
+#: The weight of a score in a chunk of the other language. Both languages share one index, and multilingual
+#: embeddings also put texts of one language closer together.
 OTHER_LANGUAGE = 0.7
-#: What a word in brackets counts: it is said by the way, and must not outweigh the question before it.
-#: However long such a word is, it counts as so many terms at most.
+#: The weight of a word in brackets: it is an aside, and must not outweigh the question before it. However
+#: long it is, it counts as at most MOST_TERMS_OF_AN_ASIDE terms.
 ASIDE = 0.3
 MOST_TERMS_OF_AN_ASIDE = 3
 
@@ -28,28 +28,28 @@ _IN_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
 
 @dataclass(frozen=True)
 class Hit:
-    """A chunk that was found and its distance from the query: 0 (the same) to 1 (nothing in common)."""
+    """A found chunk, and its distance from the query: 0 (the same) to 1 (nothing in common)."""
 
     chunk: Chunk
     distance: float
 
 
 class Index:
-    """The chunks of articles, searchable; `fill` replaces them."""
+    """A search index of chunks. `fill` replaces them."""
 
     def __init__(self, chunks: list[Chunk]) -> None:
         self.fill(chunks)
 
     def fill(self, chunks: list[Chunk]) -> None:
-        """Hold these chunks from now on."""
+        """Replace the chunks."""
         self.chunks = chunks
-        # The title counts as text of every chunk: the third part of "VPN" need not name it again.
+        # The title counts as text of every chunk: the third chunk of "VPN" may not name it again.
         documents = [terms(f"{chunk.title}\n{chunk.text}") for chunk in chunks]
         self._frequency = Counter(term for document in documents for term in set(document))
-        #: Whether the chunks are parts of articles: whether any two have the same URI.
+        #: Whether the chunks are parts of articles: any two have the same URI.
         self.in_articles = len({chunk.uri for chunk in chunks}) < len(chunks)
         in_japanese = np.array([is_japanese(chunk.text) for chunk in chunks], dtype=bool)
-        #: What a score is worth, by whether the query is Japanese.
+        #: The weight of each chunk's score, for a Japanese query and for others.
         self._worth = {
             japanese: np.where(in_japanese == japanese, 1.0, OTHER_LANGUAGE) for japanese in (False, True)
         }
@@ -60,7 +60,7 @@ class Index:
 
     @classmethod
     def from_folder(cls, folder: Path) -> "Index":
-        """The index of every `*.md` below `folder`. Raises FileNotFoundError when it is missing."""
+        """The index of every `*.md` below `folder`. Raises FileNotFoundError if there is no such folder."""
         articles = articles_of_folder(folder)
         return cls([chunk for each in articles for chunk in chunks_of(each.uri, each.markdown)])
 
@@ -73,14 +73,14 @@ class Index:
         return words(text)
 
     def rarity(self, term: str) -> float:
-        """How much a term says of what a conversation is about; 0 for one that no article has.
+        """How much a term says about the topic of a conversation; 0 if no article has it.
 
-        The root of the idf: the rarest words that people use are slips and asides more often than the topic.
+        It is the square root of the idf, because the rarest words are often slips or asides, not the topic.
         """
         return math.sqrt(self.idf(term)) if self.knows(term) else 0.0
 
     def idf(self, term: str) -> float:
-        """How rare a term is: near 0 where every chunk has it, highest where none has (as in Lucene)."""
+        """How rare a term is: near 0 if every chunk has it, highest if none has it (as in Lucene)."""
         frequency = self._frequency[term]
         return math.log(1 + (len(self.chunks) - frequency + 0.5) / (frequency + 0.5))
 
@@ -90,14 +90,14 @@ class Index:
 
     @property
     def highest_idf(self) -> float:
-        """The idf of a term that a single chunk has."""
+        """The idf of a term that only one chunk has."""
         return math.log(1 + (len(self.chunks) - 0.5) / 1.5)
 
     def asked_for(self, asked: Iterable[Word]) -> dict[str, float]:
-        """The terms of the words asked for, each with its idf.
+        """The terms of a query's words, each with its idf.
 
-        A bigram that no article has is left out when most of its word is known: it is only where two words
-        meet (the middle of 予約方法), and says nothing about the articles.
+        A bigram that no article has is left out if most of its word is known: it only joins two words (the
+        middle of 予約方法) and says nothing about the articles.
         """
         weights = dict[str, float]()
         for word in asked:
@@ -107,11 +107,11 @@ class Index:
         return weights
 
     def search(self, text: str, top_k: int) -> list[Hit]:
-        """The `top_k` nearest chunks that share a term with `text`, best first, ties by their order.
+        """The `top_k` nearest chunks that share a term with `text`, best first; ties keep their order.
 
-        The distance is 1 - score / (sum of the idf of all that is asked for), so it does not depend on the
-        length of the query, and a word that no article has pushes every chunk away. Below 0.5 most of the
-        query is in the chunk; above 0.85 only a small part is.
+        The distance is 1 - score / (sum of the idf of all terms of the query). So it does not depend on the
+        length of the query, and a word that no article has increases every distance. Below 0.5, most of the
+        query is in the chunk; above 0.85, only a small part.
         """
         asked = self.asked_for(words(_IN_BRACKETS.sub(" ", text)))
         scores, most = self._scores(asked), sum(asked.values())
@@ -127,7 +127,7 @@ class Index:
 
     @staticmethod
     def _asides(text: str) -> Iterator[tuple[Word, float]]:
-        """The words in brackets and what each counts."""
+        """The words in brackets, each with its weight."""
         for match in _IN_BRACKETS.findall(text):
             for word in words(match):
                 yield word, ASIDE * min(1.0, MOST_TERMS_OF_AN_ASIDE / len(word.terms))

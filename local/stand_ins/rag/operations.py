@@ -1,6 +1,6 @@
-"""Long-running operations: begun by a call, done in the background, asked for with `GetOperation`.
+"""Long-running operations: a call starts one, it runs in the background, and `GetOperation` asks about it.
 
-They are forgotten when the process ends; what they have done by then stays.
+The operations are not stored. What they have done stays when the process ends.
 """
 
 import asyncio
@@ -13,12 +13,11 @@ import grpc
 from google.longrunning import operations_pb2
 from google.rpc import status_pb2
 
-from local.stand_ins.grpc_server import Context, unary
-from local.stand_ins.rag.errors import Refusal, unknown
+from local.stand_ins.grpc_server import RpcError, not_found, unary
 from local.stand_ins.rag.protos import as_any
 
 SERVICE = "google.longrunning.Operations"
-#: Does the work and gives the response's message; raises Refusal when it fails.
+#: Does the work and returns the message of the response. Raises RpcError if it fails.
 Work = Callable[[], Awaitable[Any]]
 
 
@@ -44,7 +43,7 @@ class Operations:
         return grpc.method_handlers_generic_handler(SERVICE, methods)
 
     def begin(self, resource: str, metadata: Any, work: Work) -> operations_pb2.Operation:
-        """Begin an operation on a resource. `metadata` is shown as it is when somebody asks."""
+        """Start an operation on a resource. GetOperation shows `metadata` as it is at that moment."""
         name = f"{resource}/operations/{secrets.randbelow(10**19)}"
         operation = self._known[name] = _Operation(resource, metadata)
         task = asyncio.get_running_loop().create_task(_run(operation, work))
@@ -53,25 +52,23 @@ class Operations:
         return _message(name, operation)
 
     def running(self, resource: str) -> list[str]:
-        """The ids of the operations under way on a resource."""
+        """The ids of the running operations on a resource."""
         under_way = (
             name for name, each in self._known.items() if each.resource == resource and not each.done
         )
         return [name.rpartition("/")[2] for name in under_way]
 
     async def stop(self) -> None:
-        """Cut off what is under way."""
+        """Cancel the running operations."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _get(self, request: Any, context: Context) -> operations_pb2.Operation:
+    async def _get(self, request: Any) -> operations_pb2.Operation:
         operation = self._known.get(request.name)
         if operation is None:
-            refusal = unknown("Operation", request.name)
-            await context.abort(refusal.status, str(refusal))
-            raise refusal
+            raise not_found(f"Operation {request.name} is not found")
         return _message(request.name, operation)
 
 
@@ -79,8 +76,8 @@ async def _run(operation: _Operation, work: Work) -> None:
     operation.metadata.generic_metadata.create_time.GetCurrentTime()
     try:
         operation.response = await work()
-    except Refusal as refusal:
-        operation.error = status_pb2.Status(code=refusal.status.value[0], message=str(refusal))
+    except RpcError as error:
+        operation.error = status_pb2.Status(code=error.code.value[0], message=str(error))
     operation.metadata.generic_metadata.update_time.GetCurrentTime()
     operation.done = True
 

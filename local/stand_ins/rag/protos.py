@@ -1,7 +1,7 @@
 """The messages of RAG Engine that are served here, by their field numbers.
 
-The SDK's own classes would do, but its package defines all of Vertex AI at import, which is a second of the
-runner's start. `tests/local/stand_ins/test_rag_data.py` compares these with the SDK's.
+The SDK has classes for them, but its package defines all of Vertex AI at import, which would delay the start
+by a second. `tests/local/stand_ins/test_rag_data.py` compares these with the SDK's.
 """
 
 from typing import Any
@@ -10,12 +10,14 @@ from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_fa
 from google.protobuf.unknown_fields import UnknownFieldSet
 from google.rpc import status_pb2
 
+from local.stand_ins.grpc_server import unimplemented
+
 PACKAGE = "threadwise.local.rag"
-#: What the SDK knows the messages by.
+#: The package of the messages in the SDK.
 _SDK_PACKAGE = "google.cloud.aiplatform.v1"
 _TYPES = {"double": 1, "int64": 3, "int32": 5, "string": 9, "enum": 14}
 _FOREIGN = {"Timestamp": ".google.protobuf.Timestamp", "Status": ".google.rpc.Status"}
-#: The states of corpora and files, of those that exist.
+#: The states of corpora and files that occur here.
 ENUMS = {"CorpusState": {"UNKNOWN": 0, "ACTIVE": 2}, "FileState": {"STATE_UNSPECIFIED": 0, "ACTIVE": 1}}
 #: Message → field → (number, scalar, enum or message, in a list?). The SDK nests some of these in each other.
 MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
@@ -25,22 +27,17 @@ MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
         "query": (3, "RagQuery", False),
     },
     "VertexRagStore": {
-        "vector_distance_threshold": (2, "double", False),
         "rag_resources": (3, "RagResource", True),
     },
-    "RagResource": {"rag_corpus": (1, "string", False), "rag_file_ids": (2, "string", True)},
+    "RagResource": {"rag_corpus": (1, "string", False)},
     "RagQuery": {"text": (1, "string", False), "rag_retrieval_config": (6, "RagRetrievalConfig", False)},
     "RagRetrievalConfig": {
         "top_k": (1, "int32", False),
         "filter": (3, "Filter", False),
-        "ranking": (4, "Ranking", False),
     },
     "Filter": {
-        "metadata_filter": (2, "string", False),
         "vector_distance_threshold": (3, "double", False),
-        "vector_similarity_threshold": (4, "double", False),
     },
-    "Ranking": {},
     "RetrieveContextsResponse": {"contexts": (1, "RagContexts", False)},
     "RagContexts": {"contexts": (1, "Context", True)},
     "Context": {
@@ -163,17 +160,19 @@ ACTIVE_CORPUS, ACTIVE_FILE = ENUMS["CorpusState"]["ACTIVE"], ENUMS["FileState"][
 
 
 def as_any(message: Any) -> any_pb2.Any:
-    """A message inside an operation, under the name that the SDK knows it by."""
+    """A message inside an operation, with its name in the SDK."""
     full_name = message.DESCRIPTOR.full_name.replace(PACKAGE, _SDK_PACKAGE)
     return any_pb2.Any(type_url=f"type.googleapis.com/{full_name}", value=message.SerializeToString())
 
 
-def asks_for_more(message: Any) -> bool:
-    """Whether a message has fields, at any depth, that are not known here."""
+def check_known(message: Any) -> None:
+    """Raises UNIMPLEMENTED when a message has fields, at any depth, that are not known here."""
     if len(UnknownFieldSet(message)):
-        return True
-    values = [value for field, value in message.ListFields() if field.message_type is not None]
-    return any(asks_for_more(each) for value in values for each in (value if _is_list(value) else [value]))
+        raise unimplemented(f"all fields of {message.DESCRIPTOR.name}")
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for each in value if _is_list(value) else [value]:
+                check_known(each)
 
 
 def _is_list(value: Any) -> bool:

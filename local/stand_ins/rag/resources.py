@@ -1,11 +1,15 @@
-"""Corpora and files as RAG Engine's API shows them."""
+"""How RAG Engine's API names and shows corpora and files."""
 
+import re
 from pathlib import PurePosixPath
 from typing import Any
 
 from local.stand_ins.rag import protos
 from local.stand_ins.rag.corpora import Corpus, File
 
+LOCATION = re.compile(r"projects/[^/]+/locations/(?P<location>[^/]+)")
+CORPUS = re.compile(rf"(?P<parent>{LOCATION.pattern})/ragCorpora/(?P<corpus>[^/]+)")
+FILE = re.compile(rf"(?P<name>{CORPUS.pattern})/ragFiles/(?P<file>[^/]+)")
 #: The embedding model of a corpus that names none.
 DEFAULT_MODEL = "text-embedding-005"
 

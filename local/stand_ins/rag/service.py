@@ -4,14 +4,14 @@ from typing import Any
 
 import grpc
 
-from local.stand_ins.grpc_server import Context, unary
+from local.stand_ins.grpc_server import invalid, not_found, unary
 from local.stand_ins.rag import protos
 from local.stand_ins.rag.corpora import Corpora
-from local.stand_ins.rag.errors import CORPUS, LOCATION, Refusal, invalid, unknown, unserved
 from local.stand_ins.rag.index import Hit, Index
+from local.stand_ins.rag.resources import CORPUS, LOCATION
 
 SERVICE = "google.cloud.aiplatform.v1.VertexRagService"
-#: Contexts given to a request that names no number.
+#: The number of contexts if the request names none.
 DEFAULT_TOP_K = 10
 
 
@@ -26,12 +26,8 @@ class Rag:
         methods = {"RetrieveContexts": unary(self._retrieve, protos.RetrieveContextsRequest)}
         return [grpc.method_handlers_generic_handler(SERVICE, methods)]
 
-    async def _retrieve(self, request: Any, context: Context) -> Any:
-        try:
-            index = self._checked(request)
-        except Refusal as refusal:
-            await context.abort(refusal.status, str(refusal))
-            raise
+    async def _retrieve(self, request: Any) -> Any:
+        index = self._checked(request)
         config = request.query.rag_retrieval_config
         hits = index.search(request.query.text, config.top_k or DEFAULT_TOP_K)
         if config.filter.HasField("vector_distance_threshold"):
@@ -40,7 +36,7 @@ class Rag:
         return protos.RetrieveContextsResponse(contexts=contexts)
 
     def _checked(self, request: Any) -> Index:
-        """The index that is asked. Raises Refusal for what is malformed, unknown, or not served here."""
+        """The index of the request. Raises RpcError for what is malformed, unknown or not served."""
         location = LOCATION.fullmatch(request.parent)
         if location is None:
             raise invalid(f"parent must be projects/*/locations/*, not {request.parent!r}")
@@ -55,12 +51,12 @@ class Rag:
         if corpus["location"] != location["location"]:
             raise invalid(f"{resources[0].rag_corpus} is not in {request.parent}")
         if self._corpora.corpus(corpus["corpus"], corpus["parent"]) is None:
-            raise unknown("RagCorpus", resources[0].rag_corpus)
+            raise not_found(f"RagCorpus {resources[0].rag_corpus} is not found")
         if not request.query.text.strip():
             raise invalid("query.text is empty")
         if request.query.rag_retrieval_config.top_k < 0:
             raise invalid("top_k is negative")
-        _check_served(request)
+        protos.check_known(request)
         return self._corpora.indexes[corpus["corpus"]]
 
 
@@ -72,17 +68,3 @@ def _context(hit: Hit) -> Any:
         score=hit.distance,
         chunk=protos.RagChunk(text=hit.chunk.text),
     )
-
-
-def _check_served(request: Any) -> None:
-    config, store = request.query.rag_retrieval_config, request.vertex_rag_store
-    only_real = {
-        "rag_file_ids": store.rag_resources[0].rag_file_ids,
-        "the store's vector_distance_threshold": store.HasField("vector_distance_threshold"),
-        "vector_similarity_threshold": config.filter.HasField("vector_similarity_threshold"),
-        "metadata_filter": config.filter.metadata_filter,
-        "ranking": config.HasField("ranking"),
-    }
-    asked = [name for name, value in only_real.items() if value]
-    if asked:
-        raise unserved(", ".join(asked))

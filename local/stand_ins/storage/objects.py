@@ -1,4 +1,4 @@
-"""The buckets and their objects, in one SQLite file that survives the death of the process."""
+"""The buckets and their objects, in one SQLite file."""
 
 import base64
 import hashlib
@@ -41,7 +41,7 @@ class StoredObject:
 
     @property
     def generation(self) -> str:
-        """Another number for each version of an object."""
+        """A different number for each version of an object."""
         return str(self.updated)
 
     @property
@@ -62,7 +62,7 @@ class Objects:
         self._state = state
 
     def open(self) -> None:
-        """Open the file, making it if need be. Raises OSError when it is in use or not ours."""
+        """Open the file, or create it. Raises OSError if it is in use or not ours."""
         self._database = opened(self._state, _SCHEMA)
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ class Objects:
         self._database.close()
 
     def make_bucket(self, name: str) -> bool:
-        """Make a bucket; False when there is one of that name."""
+        """Create a bucket. False if there is one of that name."""
         made = self._database.execute("INSERT OR IGNORE INTO buckets VALUES (?)", (name,))
         return made.rowcount > 0
 
@@ -80,7 +80,7 @@ class Objects:
         return found is not None
 
     def put(self, bucket: str, name: str, content: bytes, content_type: str) -> StoredObject:
-        """Store an object, in place of one of that name."""
+        """Store an object. It replaces one of the same name."""
         stored = StoredObject(bucket, name, content, content_type, time.time_ns() // 1000)
         row = (bucket, name, content, content_type, stored.updated)
         self._database.execute("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)", row)
@@ -92,9 +92,10 @@ class Objects:
         row = self._database.execute(query, (bucket, name)).fetchone()
         return None if row is None else StoredObject(*row)
 
-    def delete(self, bucket: str, name: str) -> None:
-        """Delete an object."""
-        self._database.execute("DELETE FROM objects WHERE bucket = ? AND name = ?", (bucket, name))
+    def delete(self, bucket: str, name: str) -> bool:
+        """Delete an object. False if there is none."""
+        query = "DELETE FROM objects WHERE bucket = ? AND name = ?"
+        return self._database.execute(query, (bucket, name)).rowcount > 0
 
     def named(self, bucket: str, prefix: str) -> Iterator[StoredObject]:
         """The objects whose names begin with `prefix`, ordered by name."""
@@ -103,7 +104,7 @@ class Objects:
             yield StoredObject(*row)
 
     def at(self, uri: str) -> list[StoredObject]:
-        """What a `gs://` URI means to an import: the object of that name, else all below that directory."""
+        """The objects that an import reads for a `gs://` URI: that object, or all in that directory."""
         bucket, _, name = uri.removeprefix("gs://").partition("/")
         one = self.get(bucket, name)
         folder = name if not name or name.endswith("/") else f"{name}/"

@@ -1,12 +1,11 @@
 """Cloud Storage's JSON API as google-cloud-storage sends it with STORAGE_EMULATOR_HOST.
 
-Buckets are made and got; objects are uploaded (up to 8 MiB: the SDK sends those at once), listed, got and
+Buckets are created; objects are uploaded (up to 8 MiB, which the SDK sends in one request), listed and
 deleted. Everything else answers 501. No function of the bot calls it, so it has no faults of its own.
 """
 
 import json
 import re
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.message import Message
 from pathlib import Path
@@ -16,38 +15,30 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from local.stand_ins.http_gate import google_error
-from local.stand_ins.rag.chunks import BUCKET
+from local.places import BUCKET
+from local.stand_ins.http_gate import already_exists, answering, invalid, not_found, unimplemented
 from local.stand_ins.storage.objects import Objects, StoredObject
 
-#: Objects on a page of a list, as the API has it.
+#: The most objects on one page of a list, as in the API.
 MOST_ON_A_PAGE = 1000
 EVERY_METHOD = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 #: Names of buckets (cloud.google.com/storage/docs/buckets#naming), without the ones with dots.
 _BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]")
-#: Query parameters that change nothing here; another one asks for what is not served.
+#: Query parameters that have no effect here. Others are not implemented.
 _IGNORED = {"alt", "prettyPrint", "projection", "project", "fields", "uploadType", "name"}
-
-Answer = Callable[[Request], Awaitable[Response]]
-
-
-class _Refusal(Exception):
-    def __init__(self, http_status: int, status: str, message: str) -> None:
-        super().__init__(message)
-        self.answer = google_error(http_status, status, message)
 
 
 class Storage:
     """Buckets with objects, kept in the SQLite file `state` (None: in memory).
 
-    The bucket that the local corpus names its sources by is there from the start.
+    The bucket of the local corpus exists from the start.
     """
 
     def __init__(self, state: Path | None) -> None:
         self.objects = Objects(state)
 
     def start(self) -> None:
-        """Open the state. Raises OSError when the file is in use by another process or is no SQLite file."""
+        """Open the state. Raises OSError if another process uses the file, or if it is not an SQLite file."""
         self.objects.open()
         self.objects.make_bucket(BUCKET.removeprefix("gs://"))
 
@@ -56,17 +47,15 @@ class Storage:
         self.objects.close()
 
     def routes(self) -> list[Route]:
-        """The paths of the API that are served; every other one below them answers 501."""
+        """The served paths of the API. All other paths answer 501."""
         bucket, name = "/storage/v1/b/{bucket}", "/storage/v1/b/{bucket}/o/{name:path}"
         return [
-            Route("/storage/v1/b", _refusing(self._make_bucket), methods=["POST"]),
-            Route(bucket, _refusing(self._bucket), methods=["GET"]),
-            Route(f"{bucket}/o", _refusing(self._list), methods=["GET"]),
-            Route(f"/upload{bucket}/o", _refusing(self._upload), methods=["POST"]),
-            Route(name, _refusing(self._object), methods=["GET"]),
-            Route(name, _refusing(self._delete), methods=["DELETE"]),
+            Route("/storage/v1/b", answering(self._make_bucket), methods=["POST"]),
+            Route(f"{bucket}/o", answering(self._list), methods=["GET"]),
+            Route(f"/upload{bucket}/o", answering(self._upload), methods=["POST"]),
+            Route(name, answering(self._delete), methods=["DELETE"]),
             *(
-                Route(f"{root}/{{path:path}}", _refusing(_unserved), methods=EVERY_METHOD)
+                Route(f"{root}/{{path:path}}", answering(_unserved), methods=EVERY_METHOD)
                 for root in ("/storage", "/upload")
             ),
         ]
@@ -74,13 +63,10 @@ class Storage:
     async def _make_bucket(self, request: Request) -> Response:
         name = _json(await request.body(), request.headers.get("content-type", "")).get("name")
         if not isinstance(name, str) or not _BUCKET_NAME.fullmatch(name):
-            raise _Refusal(400, "INVALID_ARGUMENT", f"Invalid bucket name: {name!r}")
+            raise invalid(f"Invalid bucket name: {name!r}")
         if not self.objects.make_bucket(name):
-            raise _Refusal(409, "ALREADY_EXISTS", f"There is a bucket named {name} already")
-        return JSONResponse(_bucket_resource(name))
-
-    async def _bucket(self, request: Request) -> Response:
-        return JSONResponse(_bucket_resource(self._checked_bucket(request)))
+            raise already_exists(f"There is a bucket named {name} already")
+        return JSONResponse({"kind": "storage#bucket", "id": name, "name": name, "location": "LOCAL"})
 
     async def _list(self, request: Request) -> Response:
         bucket = self._checked_bucket(request, frozenset({"prefix", "maxResults", "pageToken"}))
@@ -95,77 +81,58 @@ class Storage:
     async def _upload(self, request: Request) -> Response:
         bucket = self._checked_bucket(request)
         if request.query_params.get("uploadType") != "multipart":
-            raise _Refusal(501, "UNIMPLEMENTED", "only objects up to 8 MiB, sent at once, are served here")
+            raise unimplemented("uploads of more than 8 MiB, or in several requests")
         about, content, kind = _two_parts(request.headers.get("content-type", ""), await request.body())
         name = about.get("name") or request.query_params.get("name")
         if not name:
-            raise _Refusal(400, "INVALID_ARGUMENT", "the object has no name")
+            raise invalid("the object has no name")
         kind = about.get("contentType", kind)
         new = StoredObject(bucket, name, content, kind, 0)
         if about.get("crc32c", new.crc32c) != new.crc32c or about.get("md5Hash", new.md5) != new.md5:
-            raise _Refusal(400, "INVALID_ARGUMENT", "the content does not have the checksum that was sent")
+            raise invalid("the content does not have the checksum that was sent")
         return JSONResponse(_resource(self.objects.put(bucket, name, content, kind)))
 
-    async def _object(self, request: Request) -> Response:
-        return JSONResponse(_resource(self._checked_object(request)))
-
     async def _delete(self, request: Request) -> Response:
-        found = self._checked_object(request)
-        self.objects.delete(found.bucket, found.name)
+        bucket, name = self._checked_bucket(request), request.path_params["name"]
+        if not self.objects.delete(bucket, name):
+            raise not_found(f"No such object: {bucket}/{name}")
         return Response(status_code=204)
-
-    def _checked_object(self, request: Request) -> StoredObject:
-        bucket, name = self._checked_bucket(request, frozenset({"generation"})), request.path_params["name"]
-        found = self.objects.get(bucket, name)
-        if found is None or request.query_params.get("generation", found.generation) != found.generation:
-            raise _Refusal(404, "NOT_FOUND", f"No such object: {bucket}/{name}")
-        return found
 
     def _checked_bucket(self, request: Request, served: frozenset[str] = frozenset()) -> str:
         asked = set(request.query_params) - _IGNORED - served
         if asked:
-            raise _Refusal(501, "UNIMPLEMENTED", f"not served here: {', '.join(sorted(asked))}")
+            raise unimplemented(", ".join(sorted(asked)))
         bucket = str(request.path_params["bucket"])
         if not self.objects.has_bucket(bucket):
-            raise _Refusal(404, "NOT_FOUND", f"The specified bucket does not exist: {bucket}")
+            raise not_found(f"The specified bucket does not exist: {bucket}")
         return bucket
 
 
-def _refusing(work: Answer) -> Answer:
-    async def answer(request: Request) -> Response:
-        try:
-            return await work(request)
-        except _Refusal as refusal:
-            return refusal.answer
-
-    return answer
-
-
 async def _unserved(request: Request) -> Response:
-    raise _Refusal(501, "UNIMPLEMENTED", f"{request.method} {request.url.path} is not served here")
+    raise unimplemented(f"{request.method} {request.url.path}")
 
 
 def _json(body: bytes, content_type: str) -> dict[str, Any]:
-    # A web page that a person has open cannot send this content type here unasked.
+    # A web page that a person has open cannot send this content type here without a preflight.
     if not content_type.startswith("application/json"):
-        raise _Refusal(400, "INVALID_ARGUMENT", f"JSON is needed, not {content_type!r}")
+        raise invalid(f"the content type must be JSON, not {content_type!r}")
     try:
         value = json.loads(body)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise _Refusal(400, "INVALID_ARGUMENT", "the body is no JSON object")
+        raise invalid("the body is not a JSON object")
     return value
 
 
 def _two_parts(content_type: str, body: bytes) -> tuple[dict[str, Any], bytes, str]:
-    """What is sent about the object, its content and the content's type, from a multipart/related body."""
+    """The metadata of an object, its content and the content's type, from a multipart/related body."""
     header = Message()
     header["Content-Type"] = content_type
     boundary = header.get_boundary("")
     parts = body.split(b"--" + boundary.encode()) if boundary else []
     if header.get_content_type() != "multipart/related" or len(parts) != 4:
-        raise _Refusal(400, "INVALID_ARGUMENT", "multipart/related with two parts is needed")
+        raise invalid("the body must be multipart/related with two parts")
     (_, about), (heads, content) = (_head_and_body(part) for part in parts[1:3])
     kind = re.search(rb"content-type:\s*(\S+)", heads, re.IGNORECASE)
     return _json(about, "application/json"), content, kind[1].decode() if kind else "application/octet-stream"
@@ -174,10 +141,6 @@ def _two_parts(content_type: str, body: bytes) -> tuple[dict[str, Any], bytes, s
 def _head_and_body(part: bytes) -> tuple[bytes, bytes]:
     head, _, body = part.partition(b"\r\n\r\n")
     return head, body.removesuffix(b"\r\n")
-
-
-def _bucket_resource(name: str) -> dict[str, Any]:
-    return {"kind": "storage#bucket", "id": name, "name": name, "location": "LOCAL"}
 
 
 def _resource(stored: StoredObject) -> dict[str, Any]:

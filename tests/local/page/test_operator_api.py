@@ -14,16 +14,18 @@ import httpx
 import pytest
 from google.cloud.firestore import Client
 
+from local.page.operator.desk import clients_of
 from local.page.operator.replays import PATIENCE as PATIENCE_OF_STOP
 from local.places import PROJECT, Places, free_port
 from local.runner.cloud import Cloud
 from local.runner.connect import connect_topics
-from local.runner.environment import clients_of, of_function
+from local.runner.environment import of_function
 from local.stand_ins.faults import Faults
+from shared.chat.letters import letter_from_pull
 from shared.memory.cases import COLLECTION, Cases
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
-from shared.messages.dead_letter import DeadLetter, reference
+from shared.messages.dead_letter import reference
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
@@ -49,7 +51,7 @@ def dead_letter(firestore: Any, error: str, **fields: Any) -> Question:
     headers, data = push(envelope(question=dead, search_query=dead.text), "reformulate")
     attributes = {name.lower(): value for name, value in headers.items()}
     parked = {"dead-letter-step": "retrieve", "dead-letter-reason": "rag_refused"}
-    letter = DeadLetter.from_pull({**attributes, **parked}, data, "1")
+    letter = letter_from_pull({**attributes, **parked}, data, "1")
     failure = Failures(firestore).find(dead.id, "retrieve", Deadline(5))
     Cases(firestore).store(letter, failure, Deadline(5))
     return dead
@@ -74,9 +76,9 @@ def group_of(ops: httpx.Client, dead: Question) -> str:
     return str(ops.get(f"cases/{reference(dead.id)}").raise_for_status().json()["group"])
 
 
-def replay(ops: httpx.Client, **wish: Any) -> Json:
+def replay(ops: httpx.Client, **asked: Any) -> Json:
     """Start a replay and wait for its end."""
-    started = ops.post("replay", json={"person": PERSON, **wish}).raise_for_status().json()
+    started = ops.post("replay", json={"person": PERSON, **asked}).raise_for_status().json()
     assert started["replay"]["name"]
     return ended(ops, lambda progress: not progress["running"])
 
@@ -210,8 +212,8 @@ def test_a_canary_takes_the_oldest_and_old_ones_only_if_they_are_wanted(
 
     trial = {"person": PERSON, "group": group, "limit": 1, "dry_run": True}
     guarded = ops.post("replay", json=trial).raise_for_status().json()
-    wish = {"person": PERSON, "group": group, "limit": 1, "even_stale": True}
-    ops.post("replay", json=wish).raise_for_status()
+    asked = {"person": PERSON, "group": group, "limit": 1, "even_stale": True}
+    ops.post("replay", json=asked).raise_for_status()
     queries.messages()  # it is sent by now
     answer_now(firestore, old)
     wanted = ended(ops, lambda progress: not progress["running"])
@@ -225,15 +227,15 @@ def test_a_replay_under_way_can_be_stopped_and_no_second_one_begins(
     ops: httpx.Client, die: Callable[..., Question]
 ) -> None:
     dead = [die("400 slow") for _ in range(4)]
-    wish = {"person": PERSON, "group": group_of(ops, dead[0]), "rate": 0.5}
-    ops.post("replay", json=wish).raise_for_status()
+    asked = {"person": PERSON, "group": group_of(ops, dead[0]), "rate": 0.5}
+    ops.post("replay", json=asked).raise_for_status()
 
-    second = ops.post("replay", json=wish)
+    second = ops.post("replay", json=asked)
     ops.post("replay/stop").raise_for_status()
     progress = ended(ops, lambda progress: not progress["running"])
 
     assert second.status_code == 409
-    assert "under way" in second.json()["error"]["message"]
+    assert "already running" in second.json()["error"]["message"]
     assert progress["stopped"] is True
     assert progress["done"] < progress["total"] == 4
     assert progress["trouble"] is None
@@ -249,7 +251,7 @@ def test_a_firestore_that_is_down_is_told_in_a_sentence(ops: httpx.Client, fault
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "asked",
     [
         {},
         {"ids": [], "every": False},
@@ -260,8 +262,8 @@ def test_a_firestore_that_is_down_is_told_in_a_sentence(ops: httpx.Client, fault
         {"group": "abc", "extra": 1},
     ],
 )
-def test_a_wish_that_makes_no_sense_is_refused(ops: httpx.Client, wish: Json) -> None:
-    answer = ops.post("replay", json={"person": PERSON, **wish})
+def test_a_replay_request_that_is_not_valid_is_refused(ops: httpx.Client, asked: Json) -> None:
+    answer = ops.post("replay", json={"person": PERSON, **asked})
 
     assert (answer.status_code, answer.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
 

@@ -88,7 +88,7 @@ def test_a_click_under_way_is_shown_and_sent_once_and_its_failure_is_told(
     http.post(f"{url}/page/connection", json={"shape": "add-on", "transport": "pubsub"})
     expect(page.locator("#setup-now")).to_have_text("Add-on · Pub/Sub")
     button.click()
-    expect(page.get_by_role("alert")).to_contain_text("cannot be told of clicks")
+    expect(page.get_by_role("alert")).to_contain_text("Clicks do not reach")
 
 
 def test_what_is_put_into_a_card_goes_with_its_button(page: Page, bot: Bot) -> None:

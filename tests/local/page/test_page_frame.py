@@ -124,7 +124,7 @@ def test_faults_are_switched_by_name(page: Page, url: str) -> None:
     expect(page.locator("#faults-on")).to_have_text("1")
     assert http.get(f"{url}/page/faults").json()["active"] == ["gemini-down"]
 
-    page.get_by_role("button", name="Switch all off").click()
+    page.get_by_role("button", name="Turn all off").click()
     expect(group.get_by_role("switch", name="down")).not_to_be_checked()
     assert http.get(f"{url}/page/faults").json()["active"] == []
 

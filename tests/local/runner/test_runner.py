@@ -62,9 +62,26 @@ def test_every_step_passes_on_to_one_that_takes_it() -> None:
 
 
 def test_no_port_is_handed_out_twice() -> None:
-    ports = [free_port() for _ in range(500)]  # of some 10,000: one drawn twice is next to certain
+    ports = [free_port() for _ in range(300)]  # of some 10,000: one drawn twice is next to certain
 
     assert len(set(ports)) == len(ports)
+
+
+def test_no_port_is_handed_out_that_another_process_was_given() -> None:
+    code = (
+        "from local.places import free_port; print(*(free_port() for _ in range(200)), flush=True); input()"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as other:
+        assert other.stdout is not None
+        theirs = {int(port) for port in other.stdout.readline().split()}
+        ours = {free_port() for _ in range(200)}
+        other.communicate("\n")
+
+    assert len(theirs) == 200
+    assert not theirs & ours
 
 
 def test_a_taken_port_is_named() -> None:
@@ -130,19 +147,31 @@ def test_a_clock_that_is_wrong_is_wrong_everywhere_but_in_what_only_counts() -> 
     assert done.stdout.split("\n")[:4] == ["0 0 0", "30 30 0", "-30 -30 0", "True True"]
 
 
+async def test_calls_are_recorded_from_when_they_come_to_when_they_are_answered() -> None:
+    faults = Faults()
+    faults.switch_on("rag-down")
+
+    with faults.recording() as calls:
+        async with faults.call("chat", "GET"):
+            assert [(each.service, each.method, each.answered) for each in calls] == [("chat", "GET", None)]
+        with pytest.raises(Refused):
+            async with faults.call("rag", "RetrieveContexts"):
+                raise AssertionError("it was answered")
+    async with faults.call("chat", "PATCH"):
+        pass
+
+    read, searched = calls
+    assert searched.method == "RetrieveContexts"
+    assert read.came <= (read.answered or 0) <= searched.came <= (searched.answered or 0)
+
+
 def test_without_the_packages_it_says_what_to_run(tmp_path: Path) -> None:
-    (tmp_path / "local/runner").mkdir(parents=True)
-    for name in ("__init__.py", "__main__.py", "runner/__init__.py", "runner/venv.py"):
+    (tmp_path / "local").mkdir()
+    for name in ("__init__.py", "__main__.py"):
         (tmp_path / "local" / name).write_text((ROOT / "local" / name).read_text())
 
     done = subprocess.run(
-        [
-            sys.executable,
-            "-I",
-            "-S",
-            "-c",
-            "import sys; sys.path.insert(0, '.'); import local.runner.venv as v; v.enter()",
-        ],
+        [sys.executable, "-S", "-m", "local"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

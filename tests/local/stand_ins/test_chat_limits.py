@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from local.stand_ins.chat.errors import ChatError
 from local.stand_ins.chat.quotas import Quotas
 from local.stand_ins.chat.service import Chat
 from local.stand_ins.faults import Faults
+from local.stand_ins.http_gate import RestError
 from local.stand_ins.tokens import Signer
 from tests.support.chat_stand_in import (
     IT_SUPPORT,
@@ -117,7 +117,7 @@ def test_fifteen_reads_a_second_pass_and_no_more() -> None:
     for tenth in range(100):
         now[0] = tenth / 10
         for _ in range(5):
-            with contextlib.suppress(ChatError):
+            with contextlib.suppress(RestError):
                 quotas.read(IT_SUPPORT)
                 allowed += 1
     assert allowed == pytest.approx(15 * 9.9 + 16, abs=1)

@@ -69,15 +69,6 @@ def test_an_update_of_a_missing_message_is_not_found(http: httpx.Client, new_id:
     refused(http.patch(path, params={"updateMask": "text"}, json={"text": "y"}), 404, "NOT_FOUND")
 
 
-def test_allow_missing_creates_a_message_but_in_a_new_thread(http: httpx.Client, new_id: str) -> None:
-    question = asked(http, "How?")
-    path = f"/v1/{IT_SUPPORT}/messages/{new_id}"
-    query = {"updateMask": "text", "allowMissing": "true"}
-    seen = http.patch(path, params=query, json={"text": "y", "thread": question["thread"]}).json()
-    assert (seen["text"], seen["clientAssignedMessageId"]) == ("y", new_id)
-    assert seen["thread"] != question["thread"]
-
-
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
 def test_the_app_changes_only_its_own_messages(http: httpx.Client, method: str) -> None:
     path = f"/v1/{asked(http, 'How?')['name']}"

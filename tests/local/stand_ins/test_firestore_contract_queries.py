@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from google.api_core import exceptions as errors
 from google.cloud import firestore
-from google.cloud.firestore_v1.base_query import And, FieldFilter, Or
+from google.cloud.firestore_v1.base_query import And, FieldFilter
 
 from tests.support.firestore_contract import ONCE
 
@@ -90,14 +90,9 @@ def between(first: str, last: str, *but: str) -> list[str]:
         ("==", 1, ["one", "one-double"]),
         ("==", 1.0, ["one", "one-double"]),
         ("==", True, ["true"]),
-        ("==", None, ["null"]),
-        ("==", math.nan, ["nan"]),
         ("==", [1], ["array-1"]),
         ("==", {"a": 1.0}, ["map-a1"]),
         ("==", "none", []),
-        ("!=", 1, between("false", "map-b", "one", "one-double")),
-        ("!=", None, between("false", "map-b")),
-        ("!=", math.nan, between("false", "map-b", "nan")),
         ("<", 1, ["minus", "negative-zero", "zero"]),
         ("<=", 1.0, between("minus", "one-double")),
         (">", 1, between("one-half", "two-to-53-plus-1")),
@@ -110,12 +105,6 @@ def between(first: str, last: str, *but: str) -> list[str]:
         (">=", {"a": 1}, between("map-a1", "map-b")),
         ("in", [1, "b"], ["one", "one-double", "text-b"]),
         ("in", [None, math.nan], []),
-        ("not-in", [1, "b"], between("false", "map-b", "one", "one-double", "text-b")),
-        ("not-in", [1, None], []),
-        ("array_contains", 1.0, ["array-1", "array-1-2"]),
-        ("array_contains", "b", []),
-        ("array_contains_any", [2, "b"], ["array-1-2"]),
-        ("array_contains_any", [None], []),
     ],
     ids=str,
 )
@@ -123,12 +112,10 @@ def test_a_filter_finds_what_compares(shelf: Any, op: str, value: Any, expected:
     assert ids(shelf.where(filter=FieldFilter("v", op, value)).order_by("v")) == expected
 
 
-def test_filters_combine_with_and_and_or(shelf: Any) -> None:
+def test_filters_combine_with_and(shelf: Any) -> None:
     short, positive = FieldFilter("length", "==", 3), FieldFilter("v", ">", 0)
     assert ids(shelf.where(filter=And([short, positive]))) == ["one"]
     assert ids(shelf.where(filter=short).where(filter=positive)) == ["one"]
-    either = Or([FieldFilter("length", "==", 4), FieldFilter("length", "==", 13)])
-    assert ids(shelf.where(filter=either)) == ["negative-zero", "null", "time", "true", "zero"]
 
 
 def test_a_query_without_orders_goes_by_its_inequality_and_then_by_name(shelf: Any) -> None:
@@ -158,31 +145,11 @@ def test_filters_on_the_name_compare_documents(shelf: Any) -> None:
         ids(shelf.where(filter=FieldFilter("__name__", "==", 1)))
 
 
-def test_limit_and_offset_cut_the_result(shelf: Any) -> None:
+def test_a_limit_cuts_the_result(shelf: Any) -> None:
     everything = sorted([*EVERY, "without"])
     assert ids(shelf.limit(3)) == everything[:3]
-    assert ids(shelf.offset(2).limit(3)) == everything[2:5]
-    assert ids(shelf.offset(1000)) == []
     last = [snapshot.id for snapshot in shelf.order_by("v").limit_to_last(2).get(**ONCE)]
     assert last == ["map-a2", "map-b"]
-
-
-def test_cursors_start_and_end_a_result(shelf: Any) -> None:
-    ordered = shelf.order_by("v")
-    assert ids(ordered.start_at({"v": 1}).end_at({"v": 1.5})) == ["one", "one-double", "one-half"]
-    assert ids(ordered.start_after({"v": 1}).end_before({"v": float(2**53)})) == ["one-half"]
-    assert ids(ordered.start_at({"v": "b"}).end_at({"v": b"a"})) == between("text-b", "bytes")
-    backwards = shelf.order_by("v", direction="DESCENDING")
-    assert ids(backwards.start_after({"v": 1}).limit(2)) == ["zero", "negative-zero"]
-
-
-def test_a_page_starts_after_the_snapshot_of_the_last_one(shelf: Any) -> None:
-    ordered, found = shelf.order_by("length"), []
-    page = list(ordered.limit(7).stream(**ONCE))
-    while page:
-        found += [snapshot.id for snapshot in page]
-        page = list(ordered.start_after(page[-1]).limit(7).stream(**ONCE))
-    assert found == ids(ordered)
 
 
 def test_select_returns_the_chosen_fields(shelf: Any) -> None:
@@ -199,7 +166,6 @@ def test_select_returns_the_chosen_fields(shelf: Any) -> None:
     [
         lambda shelf: shelf.where(filter=FieldFilter("v", "in", list(range(31)))),
         lambda shelf: shelf.where(filter=FieldFilter("v", "in", [])),
-        lambda shelf: shelf.where(filter=FieldFilter("v", "not-in", list(range(11)))),
         lambda shelf: shelf.where(filter=FieldFilter("a..b", "==", 1)),
         lambda shelf: shelf.order_by("v").order_by("v"),
         lambda shelf: shelf.order_by("__name__").order_by("v"),
@@ -216,23 +182,18 @@ def test_scanning_names_backwards_is_refused(shelf: Any) -> None:
         ids(shelf.order_by("__name__", direction="DESCENDING"))
 
 
-def test_a_collection_group_spans_the_tree_and_a_collection_does_not(database: firestore.Client) -> None:
+def test_a_query_sees_its_own_collection_alone(database: firestore.Client) -> None:
     for path in ("turns/1", "threads/a/turns/2", "threads/b/turns/3", "threads/b/other/4"):
         database.document(path).set({"n": int(path[-1])}, **ONCE)
     assert ids(database.collection("turns")) == ["1"]
     assert ids(database.collection("threads/b/turns")) == ["3"]
-    group = database.collection_group("turns")
-    assert sorted(ids(group)) == ["1", "2", "3"]
-    assert ids(group.where(filter=FieldFilter("n", ">", 1))) == ["2", "3"]
 
 
-def test_count_sum_and_average_see_what_the_query_finds(database: firestore.Client) -> None:
+def test_count_sees_what_the_query_finds(database: firestore.Client) -> None:
     numbers: Any = database.collection("numbers")
     for number, value in enumerate([1, 2, 6, "text", None]):
         numbers.document(str(number)).set({"n": value}, **ONCE)
-    query = numbers.count("count").sum("n", "sum").avg("n", "average")
-    found = {one.alias: one.value for one in query.get(**ONCE)[0]}
-    assert found == {"count": 5, "sum": 9, "average": 3.0}
+    assert [(one.alias, one.value) for one in numbers.count("all").get(**ONCE)[0]] == [("all", 5)]
     few = numbers.where(filter=FieldFilter("n", ">", 1)).limit(1).count().get(**ONCE)
     assert [(one.alias, one.value) for one in few[0]] == [("field_1", 1)]
 
@@ -244,14 +205,9 @@ def test_get_all_tells_found_from_missing_and_applies_the_mask(database: firesto
     assert found == {"1": {"a": {"b": 1}}, "2": None}
 
 
-def test_documents_and_collections_are_listed_with_the_ancestors_that_are_missing(
-    database: firestore.Client,
-) -> None:
+def test_collections_are_listed_also_below_a_missing_document(database: firestore.Client) -> None:
     for path in ("a/1", "a/3", "a/2/b/x", "c/1"):
         database.document(path).set({}, **ONCE)
-    listed = database.collection("a").list_documents(page_size=2, **ONCE)
-    assert [document.id for document in listed] == ["1", "2", "3"]
-    assert ids(database.collection("a")) == ["1", "3"]
     assert [collection.id for collection in database.collections(**ONCE)] == ["a", "c"]
     assert [collection.id for collection in database.document("a/2").collections(**ONCE)] == ["b"]
     assert list(database.document("a/1").collections(**ONCE)) == []

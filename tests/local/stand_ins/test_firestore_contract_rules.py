@@ -120,14 +120,6 @@ def test_one_value_may_be_one_mib_less_89_bytes(database: firestore.Client, unit
         document.set({"s": unit * (MIB - 88)}, **ONCE)
 
 
-def test_a_document_may_not_grow_past_one_mib_by_a_union(database: firestore.Client) -> None:
-    document = database.document("a/b")
-    document.set({"s": "x" * 1_000_000, "a": []}, **ONCE)
-    with pytest.raises(errors.InvalidArgument):
-        document.update({"a": firestore.ArrayUnion(["x" * 50_000])}, **ONCE)
-    assert stored(document)["a"] == []
-
-
 def test_requests_of_more_than_four_mib_are_taken(database: firestore.Client) -> None:
     batch = database.batch()
     for number in range(5):
@@ -154,8 +146,3 @@ def test_an_array_in_an_array_is_refused(database: firestore.Client) -> None:
     with pytest.raises(errors.InvalidArgument):
         document.set({"a": [[1]]}, **ONCE)
     document.set({"a": [{"b": [1]}]}, **ONCE)
-
-
-def test_a_nested_array_is_refused_in_array_union(database: firestore.Client) -> None:
-    with pytest.raises(errors.InvalidArgument):
-        database.document("things/1").set({"a": firestore.ArrayUnion([[1]])}, **ONCE)

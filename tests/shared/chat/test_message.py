@@ -10,7 +10,7 @@ from shared.chat.api import fits
 from shared.chat.buttons import ratings
 from shared.chat.cards import progress
 from shared.chat.message import Chat, Content, message_id, open_chat
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.messages.envelope import Question
 from shared.runtime import clients
 from shared.runtime.cloudevent import seconds_of

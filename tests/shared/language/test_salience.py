@@ -102,9 +102,9 @@ def test_words_of_equal_weight_have_one_order() -> None:
 def test_brackets_are_those_of_the_language() -> None:
     said = list(words("VPN 設定"))
 
-    assert with_unsaid("more?", said, japanese=False) == "more? (VPN, 設定)"
-    assert with_unsaid("もっと", said, japanese=True) == "もっと（VPN 設定）"
-    assert with_unsaid("more?", [], japanese=False) == "more?"
+    assert with_unsaid("more?", said, "en") == "more? (VPN, 設定)"
+    assert with_unsaid("もっと", said, "ja") == "もっと（VPN 設定）"
+    assert with_unsaid("more?", [], "en") == "more?"
 
 
 @pytest.mark.parametrize(

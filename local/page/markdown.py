@@ -1,4 +1,4 @@
-"""A message's text as HTML that is safe to put into the page."""
+"""A message's text as HTML that is safe to show on the page."""
 
 import html
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ MARKDOWN = "MARKUP_SYNTAX_MARKDOWN"
 
 
 def text_html(message: dict[str, Any]) -> str:
-    """The text of a Message as HTML: Markdown where it says so, else as it is, with its line breaks."""
+    """The text of a Message as HTML: rendered if it is Markdown, otherwise escaped, with its line breaks."""
     text = message.get("text", "")
     if message.get("markupSyntax") == MARKDOWN:
         return _rendered(text)
     return html.escape(text).replace("\n", "<br>\n")
 
 
-@lru_cache(maxsize=4096)  # a page that opens has all messages rendered
+@lru_cache(maxsize=4096)  # opening the page renders all messages
 def _rendered(text: str) -> str:
     return str(_markdown.render(text))
 
@@ -40,7 +40,7 @@ def _open_link(
 
 def _renderer() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "linkify": False})
-    # An image would be fetched from wherever the text says.
+    # The browser would fetch an image from any address that the text names.
     markdown.enable("strikethrough").disable("image")
     markdown.validateLink = _is_web_link  # type: ignore[method-assign]
     markdown.add_render_rule("link_open", _open_link)

@@ -1,4 +1,4 @@
-"""What the operator view sends, checked."""
+"""Checks the requests of the operator view."""
 
 from typing import Self
 
@@ -6,17 +6,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from starlette.requests import Request
 
 from local.stand_ins.chat.directory import PEOPLE
+from local.stand_ins.http_gate import invalid
 
 
-class Refused(Exception):
-    """The request makes no sense; the text says why."""
+class ReplayRequest(BaseModel):
+    """Which dead letters to replay, and how. Exactly one of `ids` (case ids), `group` and `every` is given.
 
-
-class ReplayWish(BaseModel):
-    """Which dead letters to replay and how; of `ids` (case ids), `group` and `every` exactly one is given.
-
-    `limit` takes only so many, the oldest first; `rate` is messages a second; `even_stale` takes questions
-    that are older than is worth answering by itself; `person` is who asks for it.
+    `limit` takes only that many, oldest first. `rate` is messages per second. `even_stale` includes questions
+    that are too old to be replayed otherwise. `person` is who asks for the replay.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -34,33 +31,33 @@ class ReplayWish(BaseModel):
     @classmethod
     def _known(cls, name: str) -> str:
         if name not in PEOPLE:
-            raise ValueError("nobody of that name is here")
+            raise ValueError("there is no such person")
         return name
 
     @model_validator(mode="after")
     def _one_way_to_choose(self) -> Self:
         if [bool(self.ids), self.group is not None, self.every].count(True) != 1:
-            raise ValueError("give ids, a group or every")
+            raise ValueError("give exactly one of ids, group and every")
         return self
 
     @property
     def by(self) -> str:
-        """The person, as the audit names them."""
+        """The person's name, for the audit."""
         return PEOPLE[self.person].display_name
 
 
-async def replay_wish(request: Request) -> ReplayWish:
-    """The wish of a request. Raises Refused."""
+async def replay_request(request: Request) -> ReplayRequest:
+    """The replay that a request asks for. Raises RestError 400 if it is not valid."""
     try:
-        return ReplayWish.model_validate_json(await request.body())
+        return ReplayRequest.model_validate_json(await request.body())
     except ValidationError as error:
         faults = (f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip() for fault in error.errors())
-        raise Refused("; ".join(faults)) from error
+        raise invalid("; ".join(faults)) from error
 
 
 def whole_number(request: Request, name: str, default: int) -> int:
-    """A number of the query string, at least 1. Raises Refused."""
+    """A number from 1 to 100,000 in the query string. Raises RestError 400 for anything else."""
     text = request.query_params.get(name, str(default))
     if not text.isdecimal() or not 0 < int(text) <= 100_000:
-        raise Refused(f"{name} is no number that makes sense.")
+        raise invalid(f"{name} must be a whole number from 1 to 100,000.")
     return int(text)

@@ -11,16 +11,16 @@ import pytest
 from shared.chat.cards import progress
 from shared.chat.message import Chat, Content, message_id
 from shared.chat.progress import Progress
-from shared.language.texts import text
+from shared.language.catalogue import text
 from shared.memory.failures import COLLECTION, Failures
 from shared.memory.firestore import document_id
 from shared.memory.records import Records
 from shared.messages.dead_letter import unknown_id
 from shared.messages.envelope import Envelope, Question
+from shared.messages.step import Step
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
 from shared.runtime.outbox import Outbox
-from shared.runtime.step import Step
 from tests.conftest import SmallCloud
 from tests.support.factories import envelope, final, push
 from tests.support.loopback import http
@@ -37,6 +37,12 @@ class Services:
 
 def passes_on(sent: Envelope, services: Services, deadline: Deadline) -> Envelope:
     return sent.model_copy(update={"search_query": "found"})
+
+
+def failure(firestore: Any, sent: Envelope) -> dict[str, Any]:
+    """What is recorded of the failed attempts of `reformulate`."""
+    name = f"{document_id(sent.question.id)}.reformulate"
+    return dict(firestore.collection(COLLECTION).document(name).get().to_dict())
 
 
 def raises(error: Exception) -> Any:
@@ -100,16 +106,18 @@ def test_what_names_no_question_leaves_a_failure_record_too(make_step: Any, fire
     assert record["reason"] == "not_a_cloudevent"
 
 
-def test_a_message_that_was_cut_off_on_the_way_comes_again_and_is_no_dead_letter(
-    make_step: Any, inbox: Any
+def test_a_message_that_was_cut_off_comes_again_with_its_reason_recorded_and_is_no_dead_letter(
+    make_step: Any, inbox: Any, firestore: Any
 ) -> None:
     letters = inbox("dead-letters")
-    headers, body = push(envelope())
+    sent = envelope()
+    headers, body = push(sent)
     cut = {**headers, "Content-Length": str(len(body))}
 
-    assert make_step(passes_on).receive(cut, body[:100]) == ("", 503)
+    assert make_step(passes_on).receive(cut, body[:300]) == ("", 503)
     assert make_step(passes_on).receive(cut, b"") == ("", 503)
     assert letters.is_empty()
+    assert failure(firestore, sent)["reason"] == "cut_off"
 
 
 def test_a_redelivered_message_yields_the_same_follow_up_id(make_step: Any, inbox: Any) -> None:
@@ -192,13 +200,17 @@ def test_what_cannot_be_opened_is_parked_as_it_is(make_step: Any, inbox: Any, bo
     assert parked.attributes["dead-letter-reason"] == "not_a_cloudevent"
 
 
-def test_a_newer_envelope_waits_for_its_deployment(make_step: Any, inbox: Any) -> None:
+def test_a_newer_envelope_waits_for_its_deployment_with_its_reason_recorded(
+    make_step: Any, inbox: Any, firestore: Any
+) -> None:
     dead_letters = inbox("dead-letters")
-    headers, body = push(envelope())
+    sent = envelope()
+    headers, body = push(sent)
     newer = json.dumps({**json.loads(body), "version": 99}).encode()
 
     assert make_step(passes_on).receive(headers, newer) == ("", 503)
     assert dead_letters.is_empty()
+    assert failure(firestore, sent)["reason"] == "envelope_newer"
 
 
 def test_no_exception_leaves_the_step_and_none_of_its_words_is_logged(

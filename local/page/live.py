@@ -1,6 +1,6 @@
-"""The live changes that the page follows: server-sent events, numbered by the store's writes.
+"""Live changes for the page: server-sent events, numbered by the writes of Chat's message store.
 
-A browser that reconnects names the last number it saw, and gets what changed since; also across a restart.
+A browser that reconnects names the last number it saw and gets everything since, even after a restart.
 """
 
 import asyncio
@@ -8,37 +8,15 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-from local.stand_ins.chat.markdown import text_html
-from local.stand_ins.chat.store import MessageStore, Stored
+from local.page.markdown import text_html
+from local.stand_ins.chat.store import Changes, MessageStore, Stored
 
 Json = dict[str, Any]
 KEEP_ALIVE_SECONDS = 15.0
 
 
-class Changes:
-    """Wakes those who wait for the store to change, and lets them go at the end."""
-
-    def __init__(self) -> None:
-        self._next = asyncio.Event()
-        self.ended = False
-
-    def notify(self) -> None:
-        """Wake everyone who waits."""
-        self._next.set()
-        self._next = asyncio.Event()
-
-    def end(self) -> None:
-        """Let everyone go."""
-        self.ended = True
-        self.notify()
-
-    def next(self) -> asyncio.Event:
-        """Set at the next change. Take it *before* reading the store, or a change in between is missed."""
-        return self._next
-
-
 def for_page(message: Json) -> Json:
-    """The message with its text as `html`."""
+    """The message, with its text also as `html`."""
     return {**message, "html": text_html(message)}
 
 
@@ -50,9 +28,11 @@ async def stream(
     *,
     quiet_seconds: float = KEEP_ALIVE_SECONDS,
 ) -> AsyncIterator[str]:
-    """Server-sent events for every write after number `after`, and for whatever else changes `around` them;
-    a comment when it is quiet that long."""
-    # An id alone is no event; it only tells the browser what to reconnect from.
+    """Server-sent events for every write after number `after`, and whenever the result of `around` changes.
+
+    A comment keeps the connection open when nothing has happened for `quiet_seconds`.
+    """
+    # An id alone is not an event. It only tells the browser where to continue after a reconnect.
     yield f"id: {after}\n\n"
     told = around()
     while not changes.ended:

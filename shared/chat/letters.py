@@ -1,0 +1,40 @@
+"""Dead letters, read where they may be events of Chat: what `tell` is pushed, and what operators pull."""
+
+from collections.abc import Mapping
+
+from shared.chat.events import question_of
+from shared.chat.payloads import payload, storable
+from shared.messages.dead_letter import DeadLetter
+from shared.messages.envelope import Language, Question
+from shared.runtime.errors import StepError
+
+
+def letter_from_push(
+    headers: Mapping[str, str], body: bytes, spoken: tuple[Language, ...] | None = None
+) -> DeadLetter:
+    """Read an unwrapped push of the dead-letter topic. Never fails.
+
+    `spoken` are the languages that the bot speaks (None: all): an event does not say in which it is to be
+    answered.
+    """
+
+    def read_event(event: bytes, must_be_one: bool) -> tuple[bytes, Question | None] | None:
+        if not must_be_one and not _is_event(event):
+            return None
+        kept = storable(event)
+        return kept, question_of(kept, spoken)
+
+    return DeadLetter.read(headers, body, read_event)
+
+
+def letter_from_pull(attributes: Mapping[str, str], data: bytes, message_id: str) -> DeadLetter:
+    """Read the same message as a pull subscription gives it."""
+    return letter_from_push({**attributes, "x-goog-pubsub-message-id": message_id}, data)
+
+
+def _is_event(body: bytes) -> bool:
+    try:
+        payload(body)
+    except StepError:
+        return False
+    return True

@@ -1,0 +1,74 @@
+"""What a catalogue's `[language]` must hold: how a language is told from others and understood."""
+
+import re
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _split(words: Any) -> Any:
+    return words.split() if isinstance(words, str) else words
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"no regular expression: {error}") from error
+    return pattern
+
+
+#: Words with spaces between them, phrases as a list, and a regular expression.
+Words = Annotated[frozenset[str], BeforeValidator(_split)]
+Phrases = tuple[Annotated[str, Field(min_length=1)], ...]
+Regex = Annotated[str, AfterValidator(_compiles)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Courtesies(_Section):
+    """Phrases that greet, thank or agree; `courtesies.py` says how they go together."""
+
+    lead: Phrases
+    opens: Phrases
+    goes_on: Phrases
+    greetings: Phrases
+    agreement: Phrases
+
+
+class Pointing(_Section):
+    """How an item of a list is pointed at; `pointing.py` says what stands for what in `patterns`."""
+
+    ordinals: tuple[Words, ...]
+    cardinals: tuple[Words, ...]
+    last: Words
+    suffixes: Words
+    nouns: Words
+    patterns: tuple[Regex, ...]
+
+
+class Grammar(_Section):
+    """How a language is told from others and understood. The comments in `en.toml` explain each key."""
+
+    letters: Regex
+    function_words: Words
+    asking_words: Words
+    asking_phrases: Words
+    elided: Words
+    abbreviations: Words
+    question_endings: Words
+    yes: Words
+    query: Annotated[str, Field(pattern=r"^[^{}]*\{question\}[^{}]*\{words\}[^{}]*$")]
+    between: str
+    quotes: tuple[Annotated[str, Field(min_length=2, max_length=2)], ...]
+    label: Regex
+    courtesies: Courtesies
+    pointing: Pointing
+
+    @cached_property
+    def stop_words(self) -> frozenset[str]:
+        """The words that say nothing about a subject."""
+        return self.function_words | self.asking_words
