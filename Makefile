@@ -6,7 +6,7 @@ endif
 SETUP := $(PYTHON3) tools/setup.py
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test test-fast chaos bench fuzz eval eval-gate eval-online package deploy destroy lock clean
+.PHONY: help setup run test test-fast chaos bench fuzz eval eval-gate eval-online package deploy destroy tables lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -50,7 +50,7 @@ eval-online: ## the same with real Gemini (GEMINI_API_KEY, costs money); what it
 	@mkdir -p build
 	@exec $(VENV_PYTHON) -m evaluation --online --record build/eval-online.jsonl $(ARGS)
 
-package: ## write build/<function>.zip for each of the four functions
+package: ## write build/<folder>.zip for each function's folder
 	@exec $(PYTHON3) -m tools.package
 
 deploy: ## package, plan, show, ask and apply terraform/ (ARGS="-var project_id=my-project-123")
@@ -59,9 +59,12 @@ deploy: ## package, plan, show, ask and apply terraform/ (ARGS="-var project_id=
 destroy: ## take the deployment down and keep the data; DATA=delete deletes that, too
 	@exec $(PYTHON3) -m tools.destroy $(if $(filter delete,$(DATA)),--delete-data) $(ARGS)
 
+tables: ## write the tables of docs/ that are made of shared/pipeline.json
+	@exec $(PYTHON3) -m tools.tables
+
 lock: ## pin the newest versions that requirements.in allows
 	@$(SETUP) test
-	@exec $(VENV_PYTHON) tools/lock.py
+	@exec $(VENV_PYTHON) -m tools.lock
 
 clean: ## remove .venv, the local state and everything else that is made here
 	rm -rf .venv .venv-* .local build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -6,15 +6,14 @@ from typing import Any
 from answer_fn.compose import Clarification, Composed, compose
 from answer_fn.deliver import deliver
 from answer_fn.prompts import RagAnswer, config, prompt
-from answer_fn.reply import final_of
+from answer_fn.reply import ending_of
 from shared.chat.message import Chat
 from shared.chat.progress import Progress
 from shared.memory.cases import Cases
 from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
-from shared.memory.firestore import Fields
 from shared.memory.records import Records, Settled
-from shared.messages.ending import APOLOGY
+from shared.messages.ending import APOLOGY, Ending
 from shared.messages.envelope import Envelope
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -54,23 +53,23 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
     """
     question = envelope.question
     settled = _settled(envelope, services, deadline)
-    if settled is not None and _gives_way(settled, envelope):
+    if settled is not None and _is_replaced(settled, envelope):
         settled = None
-    if settled is not None and (settled.posted or settled.again > envelope.again):
-        logs.info("Answered already", again=settled.again)
+    if settled is not None and (settled.posted or settled.answer_number > envelope.answer_number):
+        logs.info("Answered already", answer_number=settled.answer_number)
         return
     if settled is None:
         composed = _composed(envelope, services, deadline)
-        final = final_of(composed, envelope, services.hours, services.contact, services.model)
-        settled = _settle(envelope, final, services, deadline)
+        ending = ending_of(composed, envelope, services.hours, services.contact, services.model)
+        settled = _settle(envelope, ending, services, deadline)
     deliver(question, settled, services, deadline)
 
 
-def _gives_way(settled: Settled, envelope: Envelope) -> bool:
-    """Whether what is noted gives way: an apology, and what was said before the question was asked again."""
-    if settled.again == envelope.again:
-        return bool(settled.final["kind"] == APOLOGY)
-    return settled.again < envelope.again
+def _is_replaced(settled: Settled, envelope: Envelope) -> bool:
+    """Whether the recorded ending is replaced: an apology, or the answer of an earlier time."""
+    if settled.answer_number == envelope.answer_number:
+        return settled.ending.kind == APOLOGY
+    return settled.answer_number < envelope.answer_number
 
 
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | Clarification | None:
@@ -98,9 +97,9 @@ def _settled(envelope: Envelope, services: Services, deadline: Deadline) -> Sett
         return None
 
 
-def _settle(envelope: Envelope, final: Fields, services: Services, deadline: Deadline) -> Settled:
+def _settle(envelope: Envelope, ending: Ending, services: Services, deadline: Deadline) -> Settled:
     try:
-        return services.records.settle(envelope.question.id, final, deadline.within(WAIT_FOR_MEMORY))
+        return services.records.settle(envelope.question.id, ending, deadline.within(WAIT_FOR_MEMORY))
     except Exception as error:
         logs.error("The answer is not noted; posting it", error=in_one_line(error))
-        return Settled(final, posted=False)
+        return Settled(ending, posted=False)

@@ -4,15 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from answer_fn.compose import Source
 from answer_fn.sanitise import words
 from shared.chat import buttons
 from shared.chat.api import Card, Content, fits
 from shared.chat.cards import LONGEST_QUERY, escaped, shortened
 from shared.language.catalogue import text
 from shared.memory.feedback import Verdict
-from shared.memory.firestore import Fields
-from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, again_of
+from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, Ending, Source
 from shared.messages.envelope import Question
 
 CARD_ID = "answer"
@@ -31,45 +29,47 @@ def quote_of(passage: str) -> str:
     return shortened(" ".join(bare.split()), LONGEST_QUOTE)
 
 
-def last_of(said: str, final: Fields, question: Question) -> Content:
+def last_of(said: str, ending: Ending, question: Question) -> Content:
     """The message that ends with `said`, with as much of sources and buttons as there is room for."""
-    for content in _ever_less(said, final, question):
-        if _fits(content, final, question):
+    for content in _ever_less(said, ending, question):
+        if _fits(content, ending, question):
             return content
     return Content(said)
 
 
-def _ever_less(said: str, final: Fields, question: Question) -> Iterator[Content]:
+def _ever_less(said: str, ending: Ending, question: Question) -> Iterator[Content]:
     """First the quotes are left out, then the sources, the last ones first, then the card."""
-    sources = [Source(**source) for source in final["sources"]][:MOST_SOURCES]
-    accessory = _accessory(final, question, None)
+    sources = ending.sources[:MOST_SOURCES]
+    accessory = _accessory(ending, question, None)
     for count in range(len(sources), -1, -1):
         bare = _as_text(said, sources[:count], question)
         for quoted in (True, False):
-            sections = _sections(sources[:count], final, question, quoted=quoted)
+            sections = _sections(sources[:count], ending, question, quoted=quoted)
             cards: list[Card] = [{"card_id": CARD_ID, "card": {"sections": sections}}] if sections else []
             yield Content(said, cards, bare, accessory)
     yield Content(said, accessory=accessory)
 
 
-def _fits(content: Content, final: Fields, question: Question) -> bool:
+def _fits(content: Content, ending: Ending, question: Question) -> bool:
     """Whether Chat takes it, also when there are most buttons below it."""
-    largest = _accessory(final, question, "down")
+    largest = _accessory(ending, question, "down")
     return fits(Content(content.text, content.cards, content.bare, largest))
 
 
-def _accessory(final: Fields, question: Question, chosen: Verdict | None) -> list[Card]:
-    function, again = final.get("button"), again_of(final)
+def _accessory(ending: Ending, question: Question, chosen: Verdict | None) -> list[Card]:
+    function, answer_number = ending.click_target, ending.answer_number
     if function is None:
         return []
-    if final["kind"] == ANSWER:
-        return buttons.ratings(function, question.language, question.id, again, chosen)
-    if final["kind"] in {CLARIFICATION, COURTESY} or again >= buttons.MOST_AGAIN:
+    if ending.kind == ANSWER:
+        return buttons.ratings(function, question.language, question.id, answer_number, chosen)
+    if ending.kind in {CLARIFICATION, COURTESY} or answer_number >= buttons.MOST_AGAIN:
         return []
-    return [buttons.row(buttons.about(function, question.language, buttons.AGAIN, question.id, again))]
+    return [
+        buttons.row(buttons.about(function, question.language, buttons.AGAIN, question.id, answer_number))
+    ]
 
 
-def _sections(sources: list[Source], final: Fields, question: Question, *, quoted: bool) -> list[Card]:
+def _sections(sources: list[Source], ending: Ending, question: Question, *, quoted: bool) -> list[Card]:
     language = question.language
     rows = [_source(source, language) for source in sources]
     quotes = [_quote(source) for source in sources if quoted and source.quote]
@@ -79,23 +79,23 @@ def _sections(sources: list[Source], final: Fields, question: Question, *, quote
         if quotes:
             section |= {"collapsible": True, "uncollapsible_widgets_count": len(rows)}
         sections.append(section)
-    if below := _below(final, question):
+    if below := _below(ending, question):
         sections.append({"widgets": below})
     return sections
 
 
-def _below(final: Fields, question: Question) -> list[Card]:
+def _below(ending: Ending, question: Question) -> list[Card]:
     """What was searched for, where it is not the question itself, and what can be done about it."""
-    function, again, language = final.get("button"), again_of(final), question.language
-    rewritten = final["search_query"] != question.text and final["kind"] in {ANSWER, FALLBACK}
+    function, answer_number, language = ending.click_target, ending.answer_number, question.language
+    rewritten = ending.search_query != question.text and ending.kind in {ANSWER, FALLBACK}
     widgets = []
     if rewritten:
-        query = shortened(final["search_query"], LONGEST_QUERY)
+        query = shortened(ending.search_query, LONGEST_QUERY)
         widgets.append(_row("search", escaped(text(language, "answer", "searched_for", query=query))))
     offered = []
-    if function and rewritten and again < buttons.MOST_AGAIN:
-        offered.append(buttons.about(function, language, buttons.LITERAL, question.id, again))
-    if function and final["kind"] == ANSWER:
+    if function and rewritten and answer_number < buttons.MOST_AGAIN:
+        offered.append(buttons.about(function, language, buttons.LITERAL, question.id, answer_number))
+    if function and ending.kind == ANSWER:
         offered.append(buttons.forget(function, language, question.conversation))
     return [*widgets, buttons.row(*offered)] if offered else widgets
 

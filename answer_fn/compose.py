@@ -13,6 +13,7 @@ from answer_fn.prompts import RagAnswer
 from answer_fn.sanitise import links_in
 from shared.language.courtesies import asks
 from shared.language.untrusted import visible
+from shared.messages.ending import Source
 from shared.messages.envelope import Context
 
 _WORD = re.compile(r"\w")
@@ -20,18 +21,6 @@ _NUMBER = re.compile(r"\d{1,4}")
 _CITATION = re.compile(r"\[\d+\]")
 #: Characters of a question back, or of what is said to be missing: more is neither.
 MOST_OF_A_REMARK = 400
-
-
-@dataclass(frozen=True)
-class Source:
-    """A cited source as it is shown: its number in the text, its title, a link if there is one, and the
-    passage that was found in it."""
-
-    id: str
-    number: int
-    title: str
-    link: str | None
-    quote: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,6 +120,6 @@ def _renumbered(group: str, numbers: dict[int, int]) -> str:
 def _sources(numbers: dict[int, int], contexts: Sequence[Context]) -> tuple[Source, ...]:
     first = {shown: contexts[number - 1] for number, shown in reversed(numbers.items())}
     return tuple(
-        Source(context.id, shown, context.title, context.link, context.text)
+        Source(id=context.id, number=shown, title=context.title, link=context.link, quote=context.text)
         for shown, context in sorted(first.items())
     )

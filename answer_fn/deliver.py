@@ -10,9 +10,8 @@ from answer_fn.reply import contents_of, is_late, pointer_of
 from shared.chat.message import Chat, Posted
 from shared.memory.cases import Cases
 from shared.memory.conversations import Conversations
-from shared.memory.firestore import Fields
 from shared.memory.records import Records, Settled
-from shared.messages.ending import REMEMBERED, again_of
+from shared.messages.ending import REMEMBERED, Ending
 from shared.messages.envelope import Question
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -44,26 +43,26 @@ def deliver(question: Question, settled: Settled, services: Services, deadline: 
 
     Raises Permanent or Transient; an answer that is posted stands, even if it cannot be remembered yet.
     """
-    final, again = settled.final, settled.again
-    since = final.get("since", question.asked_at)
-    first, *more = contents_of(final, question)
+    ending, answer_number = settled.ending, settled.answer_number
+    since = ending.since or question.asked_at
+    first, *more = contents_of(ending, question)
     logs.info("Ready")  # it may have to wait for its turn in the space
     posted = services.chat.put_final(question, first, deadline, more=more)
     answer_seconds = (datetime.now(UTC) - since).total_seconds()
     logs.info(
         "Posted",
-        content={"answered": final["plain"]},
-        kind=final["kind"],
+        content={"answered": ending.plain},
+        kind=ending.kind,
         parts=1 + len(more),
-        sources=len(final["sources"]),
+        sources=len(ending.sources),
         answer_seconds=round(max(0.0, answer_seconds), 3),  # Chat's clock and ours may differ
     )
-    _save(question, final, services, deadline)
+    _save(question, ending, services, deadline)
     if posted.in_place and is_late(since):
         _point(question, posted, services, deadline)
-    if settled.apologised or is_late(since) or again:
+    if settled.apologised or is_late(since) or answer_number:
         mark_case(question, services, deadline)
-    newer = _mark_posted(question, again, services, deadline)
+    newer = _mark_posted(question, answer_number, services, deadline)
     if newer is not None:  # it may have been posted before this one, which is in its place now
         deliver(question, newer, services, deadline)
 
@@ -84,29 +83,33 @@ def _point(question: Question, posted: Posted, services: Services, deadline: Dea
         logs.warning("The late answer is not pointed to", error=in_one_line(error))
 
 
-def _save(question: Question, final: Fields, services: Services, deadline: Deadline) -> None:
-    again, wait = again_of(final), deadline.within(WAIT_FOR_SAVING)
+def _save(question: Question, ending: Ending, services: Services, deadline: Deadline) -> None:
+    answer_number, wait = ending.answer_number, deadline.within(WAIT_FOR_SAVING)
     try:
-        if final["kind"] in REMEMBERED:
+        if ending.kind in REMEMBERED:
             services.conversations.save_turn(
                 question,
-                final["plain"],
+                ending.plain,
                 wait,
-                search_query=final["search_query"],
-                sources=[source["id"] for source in final["sources"]],
-                again=again,
+                search_query=ending.search_query,
+                sources=[source.id for source in ending.sources],
+                answer_number=answer_number,
             )
-        elif again:
-            services.conversations.drop_turn(question, wait, again=again)
+        elif answer_number:
+            services.conversations.drop_turn(question, wait, answer_number=answer_number)
     except Exception as error:
         logs.error("THE TURN IS NOT SAVED: follow-ups do not know it yet", error=in_one_line(error))
         raise Transient("turn_not_saved", in_one_line(error)) from error
 
 
-def _mark_posted(question: Question, again: int, services: Services, deadline: Deadline) -> Settled | None:
+def _mark_posted(
+    question: Question, answer_number: int, services: Services, deadline: Deadline
+) -> Settled | None:
     """Note that all is done; returns the final message of a later time, if there is one by now."""
     try:
-        return services.records.mark_posted(question.id, deadline.within(WAIT_FOR_NOTING), again=again)
+        return services.records.mark_posted(
+            question.id, deadline.within(WAIT_FOR_NOTING), answer_number=answer_number
+        )
     except Exception as error:
         logs.warning("Not marked as posted; a redelivery will repeat it", error=in_one_line(error))
         return None

@@ -9,11 +9,12 @@ from answer_fn.services import open_services
 from answer_fn.settings import Settings
 from shared.language.catalogue import check_catalogues
 from shared.messages.step import serve
+from shared.pipeline import step
 from shared.runtime.settings import read
 
 SETTINGS = read(Settings)
 check_catalogues()
-STEP = serve("answer", "writing", SETTINGS, open_services, answer)
+STEP = serve(step("answer"), SETTINGS, open_services, answer)
 TELLER = telling.Teller(lambda: telling.open_services(SETTINGS), spoken=SETTINGS.languages)
 
 

@@ -5,15 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 from answer_fn.blocks import Block, plain
 from answer_fn.card import last_of, quote_of
-from answer_fn.compose import Clarification, Composed, Source
+from answer_fn.compose import Clarification, Composed
 from answer_fn.parts import parts_of
 from answer_fn.sanitise import words
 from shared.chat.api import Content
 from shared.chat.cards import shortened
 from shared.language.catalogue import text
 from shared.language.courtesies import is_only_polite
-from shared.memory.firestore import Fields
-from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, origin
+from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, Ending, Source, origin
 from shared.messages.envelope import Envelope, Question
 
 #: After this time the asker may not know any more which question an answer belongs to.
@@ -21,13 +20,13 @@ LATE = timedelta(minutes=10)
 LONGEST_QUOTE = 200
 
 
-def final_of(
+def ending_of(
     composed: Composed | Clarification | None,
     envelope: Envelope,
     hours: float,
     contact: str | None,
     model: str | None = None,
-) -> Fields:
+) -> Ending:
     """The final message as it is noted in the question's record, so that a redelivery posts the same.
 
     `contact` is whom to ask where the knowledge base has no answer; `model` has answered.
@@ -35,23 +34,23 @@ def final_of(
     question = envelope.question
     if is_only_polite(envelope):
         said = text(question.language, "answer", "courtesy")
-        return _final(COURTESY, [*_late_blocks(envelope), Block((said,))], said, envelope)
+        return _ending(COURTESY, [*_late_blocks(envelope), Block((said,))], said, envelope)
     if composed is None:
         said = with_contact(text(question.language, "answer", "not_found"), question, contact)
-        return _final(FALLBACK, [*_late_blocks(envelope), Block((said,))], said, envelope)
+        return _ending(FALLBACK, [*_late_blocks(envelope), Block((said,))], said, envelope)
     if isinstance(composed, Clarification):
         asked = composed.blocks or (Block((text(question.language, "answer", "which"),)),)
         said = Clarification(asked).text
-        return _final(CLARIFICATION, [*_late_blocks(envelope), *asked], said, envelope, model=model)
+        return _ending(CLARIFICATION, [*_late_blocks(envelope), *asked], said, envelope, model=model)
     answer = [*composed.blocks, *_missing_blocks(composed, question)]
     blocks = [*_late_blocks(envelope), *answer]
     if not _answered_before(envelope):
         blocks.append(Block((f"_{_hint(envelope, hours)}_",)))
     said = "\n\n".join(block.text for block in answer)
-    return _final(ANSWER, blocks, said, envelope, sources=composed.sources, model=model)
+    return _ending(ANSWER, blocks, said, envelope, sources=composed.sources, model=model)
 
 
-def _final(
+def _ending(
     kind: str,
     blocks: list[Block],
     plain: str,
@@ -59,19 +58,19 @@ def _final(
     *,
     sources: tuple[Source, ...] = (),
     model: str | None = None,
-) -> Fields:
+) -> Ending:
     shown = parts_of(blocks, text(envelope.question.language, "answer", "shortened"))
-    return {
+    return Ending(
         **origin(envelope),
-        "kind": kind,
-        "answered": kind == ANSWER,
-        "text": shown[0],
-        "more": shown[1:],
-        "plain": plain,
-        "search_query": envelope.search_query or envelope.question.text,
-        "sources": noted(sources),
-        "model": model,
-    }
+        kind=kind,
+        answered=kind == ANSWER,
+        text=shown[0],
+        more=shown[1:],
+        plain=plain,
+        search_query=envelope.search_query or envelope.question.text,
+        sources=quoted(sources),
+        model=model,
+    )
 
 
 def _missing_blocks(composed: Composed, question: Question) -> list[Block]:
@@ -87,9 +86,9 @@ def with_contact(said: str, question: Question, contact: str | None) -> str:
     return f"{said}\n\n{text(question.language, 'answer', 'contact', contact=contact)}" if contact else said
 
 
-def noted(sources: Iterable[Source]) -> list[Fields]:
-    """Sources as a record holds them."""
-    return [{**vars(source), "quote": quote_of(source.quote)} for source in sources]
+def quoted(sources: Iterable[Source]) -> list[Source]:
+    """Sources as a record holds them: with the beginning of the passage as one line."""
+    return [source.model_copy(update={"quote": quote_of(source.quote)}) for source in sources]
 
 
 def is_late(since: datetime) -> bool:
@@ -97,10 +96,10 @@ def is_late(since: datetime) -> bool:
     return datetime.now(UTC) - since > LATE
 
 
-def contents_of(final: Fields, question: Question) -> list[Content]:
-    """The Chat messages of a noted final message; the sources and the buttons are under the last."""
-    parts: list[str] = [final["text"], *final.get("more", ())]
-    return [*(Content(part) for part in parts[:-1]), last_of(parts[-1], final, question)]
+def contents_of(ending: Ending, question: Question) -> list[Content]:
+    """The Chat messages of an ending; the sources and the buttons are under the last."""
+    *first, last = ending.parts
+    return [*(Content(part) for part in first), last_of(last, ending, question)]
 
 
 def pointer_of(question: Question) -> Content:

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from shared.language.catalogue import Languages, languages
+from shared.pipeline import step
 from shared.runtime.settings import CommonSettings, Hours, LoopbackEndpoint
 
 
@@ -21,4 +22,9 @@ class Settings(CommonSettings):
     human_contact: str | None = Field(
         default=None, min_length=1, max_length=300, description="Whom to ask, in Markdown: an e-mail, a link"
     )
-    step_seconds: float = Field(default=120, ge=20, lt=600, description="Deadline of the step, in seconds")
+    step_seconds: float = Field(
+        default_factory=lambda: step("answer").seconds.step,
+        ge=20,
+        lt=600,
+        description="Deadline of the step, in seconds",
+    )

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from answer_fn.compose import Source
 from answer_fn.deliver import deliver, mark_case
-from answer_fn.reply import contents_of, noted, with_contact
+from answer_fn.reply import contents_of, quoted, with_contact
 from answer_fn.settings import Settings
 from shared.chat.letters import letter_from_push
 from shared.chat.message import Chat, open_chat
@@ -16,16 +15,15 @@ from shared.memory.failures import Failures
 from shared.memory.firestore import Fields
 from shared.memory.records import Records
 from shared.messages.dead_letter import DeadLetter, question_id_in, reference
-from shared.messages.ending import APOLOGY, origin
+from shared.messages.ending import APOLOGY, Ending, Source, origin
 from shared.messages.envelope import Context, Envelope, Language, Question
+from shared.pipeline import step
 from shared.runtime import clients, logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient, in_one_line
 from shared.runtime.receiver import Headers, Receiver
 
 STEP = "tell"
-#: Seconds for all of it; a push that is not answered in time comes again.
-SECONDS = 50.0
 #: Seconds for writing the apology: shorter than its lease (APOLOGY_LEASE in shared/memory/records.py).
 WAIT_FOR_APOLOGY = 9.0
 #: Seconds for reading why the step failed: the case is worth keeping without it.
@@ -62,16 +60,17 @@ def open_services(settings: Settings) -> Services:
 class Teller(Receiver[DeadLetter, Services]):
     """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops.
 
-    `spoken` are the languages that the bot speaks (None: all that there are catalogues for).
+    `seconds` is for all of it (None: what the table of the pipeline says). `spoken` are the languages that
+    the bot speaks (None: all that there are catalogues for).
     """
 
     def __init__(
         self,
         services: Callable[[], Services],
-        seconds: float = SECONDS,
+        seconds: float | None = None,
         spoken: tuple[Language, ...] | None = None,
     ) -> None:
-        super().__init__(STEP, seconds, services)
+        super().__init__(STEP, seconds or step(STEP).seconds.step, services)
         self._spoken = spoken
 
     def open(self, headers: Headers, body: bytes, _deadline: Deadline) -> DeadLetter:
@@ -138,7 +137,7 @@ def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
         services.cases.mark_told(letter, deadline)
 
 
-def apology(sent: Envelope, contact: str | None) -> Fields:
+def apology(sent: Envelope, contact: str | None) -> Ending:
     """The final message that says sorry, with whom to ask and the sources that had been found."""
     question = sent.question
     said = text(question.language, "apology", "text", reference=reference(question.id))
@@ -146,22 +145,21 @@ def apology(sent: Envelope, contact: str | None) -> Fields:
     sources = _sources(sent.contexts or ())
     if sources:
         said += "\n\n" + text(question.language, "apology", "sources")
-    return {
+    return Ending(
         **origin(sent),
-        "kind": APOLOGY,
-        "answered": False,
-        "text": said,
-        "more": [],
-        "plain": said,
-        "search_query": question.text,
-        "sources": noted(sources),
-    }
+        kind=APOLOGY,
+        answered=False,
+        text=said,
+        plain=said,
+        search_query=question.text,
+        sources=quoted(sources),
+    )
 
 
 def _apologise(sent: Envelope, services: Services, deadline: Deadline) -> bool:
     """Write the apology under its lease; False when there is nothing to apologise for (any more)."""
-    question, final = sent.question, apology(sent, services.contact)
-    lease = services.records.lease_for_apology(question.id, final, deadline)
+    question, ending = sent.question, apology(sent, services.contact)
+    lease = services.records.lease_for_apology(question.id, ending, deadline)
     if lease is None:
         _finish(sent, services, deadline)
         return False
@@ -169,11 +167,11 @@ def _apologise(sent: Envelope, services: Services, deadline: Deadline) -> bool:
         question.id, lease, deadline.within(WAIT_FOR_APOLOGY), apology=True
     ) as until:
         # When it was asked again, the message may still show the answer of before.
-        if not sent.again and (said := _answer_in_chat(question, services, until)):
+        if not sent.answer_number and (said := _answer_in_chat(question, services, until)):
             logs.warning("Answered, though the answer is not noted; left as it is, and remembered")
             _remember(question, said, services, until)
             return False
-        [content] = contents_of(final, question)
+        [content] = contents_of(ending, question)
         services.chat.put_final(question, content, until)
     return True
 
@@ -182,7 +180,7 @@ def _finish(sent: Envelope, services: Services, deadline: Deadline) -> None:
     """There is an answer, or the asker has been told. An answer whose process died is delivered now."""
     question = sent.question
     settled = services.records.settled(question.id, deadline)
-    if settled is None or settled.final["kind"] == APOLOGY:
+    if settled is None or settled.ending.kind == APOLOGY:
         logs.info("Told already")
         return
     if settled.posted:
@@ -221,6 +219,6 @@ def _sources(contexts: tuple[Context, ...]) -> list[Source]:
     best = {context.uri: context for context in reversed(contexts)}  # of each document, the first
     ranked = sorted(best.values(), key=contexts.index)[:MOST_SOURCES]
     return [
-        Source(context.id, number, context.title, context.link, context.text)
+        Source(id=context.id, number=number, title=context.title, link=context.link, quote=context.text)
         for number, context in enumerate(ranked, start=1)
     ]

@@ -25,11 +25,10 @@ from local.places import HOST, PROJECT, Places, free_port
 from local.runner.cloud import Cloud
 from local.runner.connect import connect_topics, topic_path
 from local.runner.environment import isolate
-from local.runner.pipeline import BACKUP, DEAD_LETTERS
 from local.stand_ins.faults import Faults
 from shared.memory.failures import Failures
-from shared.messages.dead_letter import TAKER
 from shared.messages.envelope import Context, Envelope, Question
+from shared.pipeline import pipeline
 from shared.runtime.cloudevent import message
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
@@ -44,9 +43,9 @@ COMMANDS = (
     ("dead", "reconcile"),
     ("dead", "reconcile"),
     ("dead", "list"),
-    ("dead", "list", "--step", "answer", "--error", "503", "--json", "--limit", "10000"),
+    ("dead", "list", "--step", pipeline().last.name, "--error", "503", "--json", "--limit", "10000"),
     ("dead", "groups"),
-    ("dead", "archive", "--step", "retrieve", "--yes"),
+    ("dead", "archive", "--step", pipeline().steps[-2].name, "--yes"),
 )
 
 
@@ -72,18 +71,19 @@ def envelope(number: int) -> Envelope:
 
 def publish(letters: int) -> None:
     """Publish the dead letters; a few in a hundred have a failure record."""
-    publisher, failures, senders = PublisherClient(), Failures(Client(project=PROJECT)), list(TAKER)
+    publisher, failures = PublisherClient(), Failures(Client(project=PROJECT))
+    takers = list(pipeline().takers.items())
     sent = []
     for number in range(letters):
-        sender = senders[number % len(senders)]
+        sender, taker = takers[number % len(takers)]
         made = envelope(number)
         data = made.to_bytes()
         event = message(data, question_id=made.question.id, step=sender, trace=made.trace)
-        marks = {"dead-letter-step": TAKER[sender], "dead-letter-reason": "gemini_blocked"}
+        marks = {"dead-letter-step": taker.name, "dead-letter-reason": "gemini_blocked"}
         attributes = event.attributes if number % FORWARDED == 0 else {**event.attributes, **marks}
-        sent.append(publisher.publish(topic_path(DEAD_LETTERS), data, **attributes))
+        sent.append(publisher.publish(topic_path(pipeline().dead_letters), data, **attributes))
         if number % 40 == 0:
-            failures.note(made.question.id, TAKER[sender], TROUBLE, [], Deadline(10))
+            failures.note(made.question.id, taker.name, TROUBLE, [], Deadline(10))
     for future in sent:
         future.result(60)
 
@@ -92,8 +92,8 @@ def subscribe() -> None:
     """Make the backup subscription, and no `tell` beside it."""
     with SubscriberClient() as subscriber:
         subscriber.create_subscription(
-            name=subscriber.subscription_path(PROJECT, BACKUP),
-            topic=topic_path(DEAD_LETTERS),
+            name=subscriber.subscription_path(PROJECT, pipeline().dead_letters_backup),
+            topic=topic_path(pipeline().dead_letters),
             ack_deadline_seconds=60,
         )
 

@@ -43,6 +43,7 @@ from local.runner.cloud import Cloud
 from local.runner.environment import isolate, of_function
 from local.runner.stack import running
 from local.stand_ins.faults import Faults
+from shared.pipeline import pipeline
 
 SPACE = "spaces/AAAAhelpdesk"
 QUESTIONS = ("How do I configure the VPN?", "How do I reset my password?", "What is MFA?", "How do I print?")
@@ -121,8 +122,9 @@ async def both(folder: Path, faults: Faults) -> AsyncIterator[Bench]:
     """The small cloud with the functions, and the monolith beside them; all of it ends with the context."""
     places, port = Places(state=None, logs=folder, http=free_port()), free_port()
     # What the functions are told that do its steps.
-    told = {name: of_function(name, places, None, quotas=False) for name in ("answer", "retrieve", "ingest")}
-    environment = {**told["answer"], **told["retrieve"], **told["ingest"]}
+    environment: dict[str, str] = {}
+    for step in reversed(pipeline().steps):
+        environment |= of_function(step.name, places, None, quotas=False)
     source, log = Path(__file__).with_name("monolith.py"), folder / "monolith.log"
     async with (
         running(places, faults=faults, quotas=False) as (cloud, _),
@@ -131,8 +133,7 @@ async def both(folder: Path, faults: Faults) -> AsyncIterator[Bench]:
         watch = Watch(places.url)
         following = asyncio.create_task(watch.follow())
         try:
-            ingest = places.function_url("ingest")
-            yield Bench(cloud, watch, ingest, {OURS: ingest, MONOLITH: f"http://{HOST}:{port}/"})
+            yield Bench(cloud, watch, places.door, {OURS: places.door, MONOLITH: f"http://{HOST}:{port}/"})
         finally:
             following.cancel()
 

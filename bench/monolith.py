@@ -18,7 +18,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 
 from answer_fn import prompts as answering
 from answer_fn.compose import compose
-from answer_fn.reply import contents_of, final_of
+from answer_fn.reply import contents_of, ending_of
 from answer_fn.settings import Settings as AnswerSettings
 from ingest_fn.auth import Verifier
 from ingest_fn.settings import Settings as IngestSettings
@@ -32,6 +32,7 @@ from shared.chat.cards import progress
 from shared.chat.events import question_of
 from shared.chat.message import message_id
 from shared.memory.firestore import Fields, document_id
+from shared.messages.ending import Ending
 from shared.messages.envelope import Envelope, Question, Turn
 from shared.runtime import clients
 from shared.runtime.deadline import Deadline
@@ -100,11 +101,11 @@ def _answer(question: Question, services: Services, deadline: Deadline) -> None:
     envelope = envelope.model_copy(update={"search_query": query, "contexts": tuple(found)})
 
     _update(question, progress(question.language, "writing", query), services)
-    final = _final(envelope, services, deadline)
-    _update(question, contents_of(final, question)[0], services)
+    ending = _ending(envelope, services, deadline)
+    _update(question, contents_of(ending, question)[0], services)
     said = {"timestamp": question.asked_at, "question_id": question.id}
     mine = [{**said, "role": "user", "text": question.text}]
-    reference.set({"turns": [*turns, *mine, {**said, "role": "assistant", "text": final["plain"]}]})
+    reference.set({"turns": [*turns, *mine, {**said, "role": "assistant", "text": ending.plain}]})
 
 
 def _rewritten(envelope: Envelope, services: Services, deadline: Deadline) -> str:
@@ -119,7 +120,7 @@ def _rewritten(envelope: Envelope, services: Services, deadline: Deadline) -> st
     )
 
 
-def _final(envelope: Envelope, services: Services, deadline: Deadline) -> Fields:
+def _ending(envelope: Envelope, services: Services, deadline: Deadline) -> Ending:
     answer = generate(
         services.gemini,
         model=services.answer_model,
@@ -129,7 +130,7 @@ def _final(envelope: Envelope, services: Services, deadline: Deadline) -> Fields
         deadline=deadline,
         timeout=SECONDS,
     )
-    return final_of(compose(answer, envelope.contexts or ()), envelope, 24, None)
+    return ending_of(compose(answer, envelope.contexts or ()), envelope, 24, None)
 
 
 def _post(question: Question, content: Content, services: Services) -> None:

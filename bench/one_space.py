@@ -33,8 +33,8 @@ from local.runner.child import import_sdks
 from local.runner.cloud import Cloud
 from local.runner.connect import connect
 from local.runner.environment import isolate, of_function
-from local.runner.pipeline import FUNCTIONS
 from local.stand_ins.faults import Faults
+from shared.pipeline import pipeline
 
 SPACE = "spaces/AAAAhelpdesk"
 PEOPLE = ("users/1001", "users/1002")
@@ -143,9 +143,9 @@ async def writing(way: str, folder: Path, *, quotas: bool) -> AsyncIterator[Spac
     await cloud.start()
     try:
         async with AsyncExitStack() as stack:
-            for step in FUNCTIONS:
+            for step in pipeline().functions:
                 told = of_function(step.name, places, None, quotas=quotas)
-                told |= {"BENCH_WAY": way, "BENCH_FUNCTION": step.source.partition("/")[0]}
+                told |= {"BENCH_WAY": way, "BENCH_FUNCTION": step.folder}
                 log, port = folder / f"{step.name}.log", places.functions[step.name]
                 await stack.enter_async_context(serving(source, step.entry_point, port, told, log))
             await asyncio.to_thread(connect, places)

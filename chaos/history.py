@@ -12,7 +12,7 @@ from chaos.asked import Asked, Done
 from chaos.outside import Outside
 from chaos.verdict import Kind, Verdict, Violation
 from chaos.watch import Shown, Watch
-from chaos.world import CASES, Json, by_question
+from chaos.world import CASES, Json, by_question, says_the_same
 
 #: Seconds that an end may be covered by something lower.
 SOON = 10.0
@@ -66,4 +66,4 @@ def _covers(states: list[Shown], end: Json, reference: str) -> Iterator[tuple[fl
 def _rank(state: Shown, end: str, reference: str) -> int:
     if state.progress:
         return 0
-    return 2 if state.text == end else int(reference in state.text)
+    return 2 if says_the_same(state.text, end) else int(reference in state.text)

@@ -13,7 +13,7 @@ from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransp
 
 from chaos.world import TURNS, Documents, Json, document_of, question_in
 from local.places import HOST, PROJECT, Places
-from local.runner.pipeline import BACKUP
+from shared.pipeline import pipeline
 
 #: Dead letters pulled at once: gRPC takes 4 MiB, a message with its findings is some 10 KiB.
 AT_ONCE = 100
@@ -64,7 +64,7 @@ def _documents(collection: Any) -> dict[str, Json]:
 
 
 def _letters(places: Places) -> list[Any]:
-    path = f"projects/{PROJECT}/subscriptions/{BACKUP}"
+    path = f"projects/{PROJECT}/subscriptions/{pipeline().dead_letters_backup}"
     letters: list[Any] = []
     with grpc.insecure_channel(f"{HOST}:{places.pubsub}") as channel:
         subscriber = SubscriberClient(transport=SubscriberGrpcTransport(channel=channel))

@@ -20,20 +20,21 @@ from chaos.outside import Outside, look
 from chaos.quiet import settled
 from chaos.replay import replay
 from chaos.report import Figures
-from chaos.script import written
+from chaos.script import TOO_MANY, written
 from chaos.storm import BESIDE_EMULATORS, Storm, schedule
 from chaos.watch import Watch
 from chaos.world import CASES
 from local.places import HOST, PROJECT, Places, free_port
 from local.runner.emulators import both
+from local.runner.environment import MOST_A_MINUTE
 from local.runner.stack import running
 from local.stand_ins.faults import SERVICES, Faults
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is asked, the seed of it all, for how long at most, whether Chat's quotas are on, and whether
-    Pub/Sub and Firestore are Google's emulators."""
+    """How much is asked, the seed of it all, for how long at most, whether Chat's quotas are on, whether
+    Pub/Sub and Firestore are Google's emulators, and which faults, deeds and excesses are left out."""
 
     questions: int
     threads: int
@@ -41,6 +42,7 @@ class Plan:
     minutes: float
     quotas: bool
     official: bool
+    without: frozenset[str]
 
 
 async def run(plan: Plan, folder: Path, console: Console) -> Figures:
@@ -56,19 +58,19 @@ async def run(plan: Plan, folder: Path, console: Console) -> Figures:
 async def _run(plan: Plan, places: Places, console: Console) -> Figures:
     faults, official = Faults(plan.seed), plan.official
     started = time.monotonic()
-    script = written(plan.questions, plan.threads, plan.seed)
+    script = written(plan.questions, plan.threads, plan.seed, plan.without)
     async with running(
         places,
         faults=faults,
         quotas=plan.quotas,
         official=official,
-        most_a_minute=patience_with_one(script),
+        most_a_minute=MOST_A_MINUTE if TOO_MANY in plan.without else patience_with_one(script),
     ) as (cloud, functions):
         watch = Watch(places.url)
         began = time.monotonic()
         following = asyncio.create_task(watch.follow())
         services = BESIDE_EMULATORS if official else SERVICES
-        storm = Storm(cloud, functions, faults, schedule(plan.seed, services))
+        storm = Storm(cloud, functions, faults, schedule(plan.seed, services, plan.without))
         load = Load(places.url, watch, script)
         await _ask(load, storm, started + plan.minutes * 60, plan.questions, console)
         settling = partial(settled, cloud, watch, load.asked, official=official)

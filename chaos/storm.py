@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from local.runner.cloud import Cloud
 from local.runner.functions import Functions
-from local.runner.pipeline import FUNCTIONS
-from local.stand_ins.faults import NAMES, SERVICES, Faults
+from local.stand_ins.faults import SERVICES, Faults, fault_names
+from shared.pipeline import pipeline
 
 KILL, RESTART = "killed", "pubsub-restarted"
 #: Seconds from the beginning of one fault to that of the next, at least and at most.
@@ -48,9 +48,8 @@ _RANGES: dict[str, tuple[tuple[float, float], tuple[float, float], tuple[float, 
 }
 #: A Chat write that is applied late comes sooner than whatever else may be held back.
 _BY_NAME = {"chat-late": ((2, 5), (0.1, 0.4), (0.3, 4))}
-#: A function that dies again whenever it has started, long enough to use up all delivery attempts of what it
-#: should take (1 + 2 + 4 + 8 s of backoff). Not ingest: Chat would give up, and nothing would be at stake.
-CRASH_LOOPS = tuple(step.name for step in FUNCTIONS if step.name != "ingest")
+#: How long a function dies again whenever it has started: long enough to use up all delivery attempts of what
+#: it should take (1 + 2 + 4 + 8 s of backoff).
 CRASH_LOOP_SECONDS = (17.0, 20.0)
 CRASH_EVERY = 3.0
 
@@ -60,22 +59,30 @@ CRASH_EVERY = 3.0
 BESIDE_EMULATORS = tuple(service for service in SERVICES if service not in ("pubsub", "firestore"))
 
 
-def schedule(seed: int, services: Collection[str] = SERVICES) -> Iterator[Blow]:
+def blow_names() -> tuple[str, ...]:
+    """The names of all blows."""
+    return (*fault_names(), RESTART)
+
+
+def schedule(
+    seed: int, services: Collection[str] = SERVICES, without: Collection[str] = ()
+) -> Iterator[Blow]:
     """Faults without end, in rounds that each hold every kind, in a drawn order; only of these services
-    and of the functions."""
-    struck = (*services, *(step.name for step in FUNCTIONS))
-    return (blow for blow in _rounds(seed) if blow.name.partition("-")[0] in struck)
+    and of the functions, and `without` those of these names."""
+    struck = (*services, *(step.name for step in pipeline().functions))
+    return (
+        blow for blow in _rounds(seed) if blow.name.partition("-")[0] in struck and blow.name not in without
+    )
 
 
 def _rounds(seed: int) -> Iterator[Blow]:
     rng = random.Random(seed)
+    # Not the first one: Chat would give up, and nothing would be at stake.
+    crash_loops = tuple(step.name for step in pipeline().functions[1:])
     while True:
-        kinds = [
-            *NAMES,
-            *(RESTART, RESTART),
-        ]
+        kinds = [*blow_names(), RESTART]
         blows = [_blow(kind, rng) for kind in kinds]
-        crashing, lasts = rng.choice(CRASH_LOOPS), rng.uniform(*CRASH_LOOP_SECONDS)
+        crashing, lasts = rng.choice(crash_loops), rng.uniform(*CRASH_LOOP_SECONDS)
         blows.append(Blow(f"{crashing}-{KILL}", rng.uniform(*GAP), lasts, seconds=CRASH_EVERY))
         rng.shuffle(blows)
         yield from blows

@@ -28,14 +28,15 @@ PROGRESS_TITLES = frozenset({"Working on your question…", "ご質問を確認�
 #: What a part of an earlier, longer answer says once a shorter one is there.
 TAKEN_BACK = frozenset(
     {
-        "*(This was part of an earlier answer, which the one above replaces.)*",
+        "*(This was part of an earlier answer. The answer above replaces it.)*",
         "*（以前の回答の一部でした。上の回答をご覧ください。）*",
     }
 )
 #: Sentences to what does not enter the pipeline: too many questions, too long a one, a button that is no use.
 NOTICES = re.compile(
-    r"You have asked more than \d|1分間に\d+件を超える質問|Your question is \d+ characters|ご質問は\d+文字"
-    r"|This button does not work any more|このボタンはもう使えません"
+    r"You have asked more than \d|質問できるのは1分間に\d+件まで"
+    r"|Your question is \d+ characters|ご質問は\d+文字"
+    r"|This button no longer works|このボタンはもう使えません"
 )
 REFERENCE = re.compile(r"TW-[0-9a-f]{8}\b", re.IGNORECASE)
 FORGET_WORDS = "/forget yes"
@@ -71,6 +72,12 @@ def ending_of(record: Json | None) -> Ending | None:
         plain=str(final.get("plain", "")),
         search_query=str(final.get("search_query", "")),
     )
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Whether two texts are the same, but for the sources behind one: Chat has refused the card of that."""
+    short, long = sorted((one, other), key=len)
+    return bool(short) and (long == short or long.startswith(f"{short}\n\n**"))
 
 
 def shows(message: Json, text: str) -> bool:

@@ -1,13 +1,12 @@
-"""What a button stands below: a final message, and the question that it answers."""
+"""What a button stands below: an ending, and the question that it answers."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 from shared.chat.events import Clicked
-from shared.memory.firestore import Fields
 from shared.memory.forgotten import Forgotten
 from shared.memory.records import Records
-from shared.messages.ending import again_of, asked_in
+from shared.messages.ending import Ending
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 
@@ -23,10 +22,10 @@ class Services(Protocol):
 
 @dataclass(frozen=True)
 class About:
-    """A question with its final message; `current`: the button stood below that one, not an earlier one."""
+    """A question with its ending; `current`: the button stood below that one, not an earlier one."""
 
     question: Question
-    final: Fields
+    ending: Ending
     current: bool
 
 
@@ -39,9 +38,9 @@ def about(event: Clicked, services: Services, deadline: Deadline) -> About | Non
     if not question_id.startswith(f"{event.place.space}/messages/"):
         return None
     settled = services.records.settled(question_id, deadline)
-    question = asked_in(settled.final) if settled else None
+    question = settled.ending.asked if settled else None
     if settled is None or question is None or question.id != question_id:
         return None
     if services.forgotten.covers(question, deadline):
         return None
-    return About(question, settled.final, current=number == str(again_of(settled.final)))
+    return About(question, settled.ending, current=number == str(settled.answer_number))

@@ -22,7 +22,7 @@ from shared.chat.message import Chat
 from shared.chat.places import Place
 from shared.chat.progress import Progress
 from shared.memory.conversations import Conversations
-from shared.messages.ending import ANSWER, again_of
+from shared.messages.ending import ANSWER
 from shared.messages.envelope import Envelope, Question, Turn
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -68,20 +68,20 @@ def _again(
         notice(place, "old_button", services, deadline)
     elif found.question.person != place.person:
         notice(place, "not_yours", services, deadline)
-    elif not found.current or (found.final["kind"] == ANSWER and not literal):
+    elif not found.current or (found.ending.kind == ANSWER and not literal):
         logs.info("Answered again already")
-    elif again_of(found.final) >= MOST_AGAIN:
+    elif found.ending.answer_number >= MOST_AGAIN:
         notice(place, "old_button", services, deadline)
     elif not services.pace.allows(_named(found), deadline):
         notice(place, "too_many", services, deadline, most=services.pace.most)
     else:
-        literal = literal or found.final.get("literal", False)
+        literal = literal or found.ending.literal
         _send(place, found, incoming, services, deadline, literal=literal)
 
 
 def _named(found: about.About) -> Question:
     """The question under a name of its own, so that every time it is asked counts."""
-    return found.question.model_copy(update={"id": f"{found.question.id}#{again_of(found.final) + 1}"})
+    return found.question.model_copy(update={"id": f"{found.question.id}#{found.ending.answer_number + 1}"})
 
 
 def _send(
@@ -98,10 +98,10 @@ def _send(
         trace=incoming.trace,
         question=question,
         history=_history(place, question, services, deadline),
-        again=again_of(found.final) + 1,
+        answer_number=found.ending.answer_number + 1,
         again_at=datetime.now(UTC),
         literal=literal,
-        button=publish.button(incoming, services.settings),
+        click_target=publish.click_target(incoming, services.settings),
     )
     with logs.context(question=question.id, trace=incoming.trace):
         # Published first: from then on an answer comes, whatever becomes of this process.
@@ -127,6 +127,6 @@ def _show_progress(envelope: Envelope, services: Services, deadline: Deadline) -
     else:
         card = progress(question.language, "searching", question.text)
     try:
-        services.progress.show(question, card, deadline, again=envelope.again)
+        services.progress.show(question, card, deadline, answer_number=envelope.answer_number)
     except Exception as error:
         logs.warning("Progress was not shown", error=in_one_line(error))

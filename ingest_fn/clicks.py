@@ -12,7 +12,7 @@ from ingest_fn.confirm import CONFIRMED, confirmation
 from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice, replace, say
-from ingest_fn.publish import button
+from ingest_fn.publish import click_target
 from shared.chat import buttons
 from shared.chat.events import Clicked
 from shared.chat.message import Content
@@ -46,8 +46,8 @@ def _ask_to_forget(event: Clicked, incoming: Incoming, services: Services, deadl
     if conversation is None:
         notice(event.place, "old_button", services, deadline)
         return
-    calls = button(incoming, services.settings)
-    say(event.place, confirmation(event.place, conversation, calls), services, deadline)
+    target = click_target(incoming, services.settings)
+    say(event.place, confirmation(event.place, conversation, target), services, deadline)
 
 
 def _forget(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:

@@ -11,6 +11,8 @@ from shared.chat.message import Chat, Content
 from shared.chat.places import Place
 from shared.language.catalogue import text
 from shared.language.courtesies import confirms
+from shared.memory import retention
+from shared.messages.envelope import Language
 from shared.runtime.deadline import Deadline
 
 FORGET = "forget"
@@ -27,8 +29,8 @@ class Services(Protocol):
     def settings(self) -> Settings: ...
 
 
-def obey(event: Commanded, services: Services, deadline: Deadline, *, button: str | None) -> None:
-    """Do what a command says. `button` is what a click calls, if one would arrive.
+def obey(event: Commanded, services: Services, deadline: Deadline, *, click_target: str | None) -> None:
+    """Do what a command says. `click_target` is what a click calls, if one would arrive.
 
     Raises Transient or Permanent.
     """
@@ -43,7 +45,7 @@ def obey(event: Commanded, services: Services, deadline: Deadline, *, button: st
         services.forgetting.conversation(place, place.conversation, deadline)
         notice(place, "forgotten", services, deadline)
     else:
-        say(place, confirmation(place, place.conversation, button), services, deadline)
+        say(place, confirmation(place, place.conversation, click_target), services, deadline)
 
 
 def help_of(place: Place, settings: Settings, key: str = "text") -> Content:
@@ -51,5 +53,10 @@ def help_of(place: Place, settings: Settings, key: str = "text") -> Content:
 
     `key` is of the catalogue's [help]: `text`, `welcome` or, for whoever only calls the bot, `mention`.
     """
-    hours = f"{settings.history_hours:g}"
-    return Content(text(place.language, "help", key, hours=hours))
+    return Content(help_text(place.language, settings.history_hours, key))
+
+
+def help_text(language: Language, hours: float, key: str = "text") -> str:
+    """The same for a history of so many hours."""
+    days, rating_days = retention.DEAD_LETTERS.days, retention.FEEDBACK.days
+    return text(language, "help", key, hours=f"{hours:g}", days=days, rating_days=rating_days)

@@ -10,13 +10,13 @@ from shared.language.catalogue import text
 CONFIRMED = "forget"
 
 
-def confirmation(place: Place, conversation: str, button: str | None) -> Content:
-    """The words, with a button where a click would arrive: `button` is what it calls."""
+def confirmation(place: Place, conversation: str, click_target: str | None) -> Content:
+    """The words, with a button where a click would arrive: `click_target` is what it calls."""
     said = text(place.language, "forget", "direct" if conversation == place.space else "thread")
-    if button is None:
+    if click_target is None:
         return Content(said)
     parameters = {"action": CONFIRMED, "conversation": conversation, "said": addressed(place).id}
-    confirm = buttons.button(button, text(place.language, "forget", "button"), parameters)
+    confirm = buttons.button(click_target, text(place.language, "forget", "button"), parameters)
     widgets = [buttons.row(confirm)]
     card: Card = {"card_id": CONFIRMED, "card": {"sections": [{"widgets": widgets}]}}
     return Content(said, cards=[card])

@@ -13,7 +13,7 @@ from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice, say
 from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
-from ingest_fn.publish import button, publish
+from ingest_fn.publish import click_target, publish
 from ingest_fn.settings import Settings
 from shared.chat.cards import progress
 from shared.chat.events import (
@@ -107,7 +107,7 @@ def _answer(
         case Mentioned():
             notice(event.place, "files_alone", services, deadline)
         case Commanded():
-            obey(event, services, deadline, button=button(incoming, services.settings))
+            obey(event, services, deadline, click_target=click_target(incoming, services.settings))
         case Added():
             say(event.place, help_of(event.place, services.settings, "welcome"), services, deadline)
         case Clicked():
@@ -147,7 +147,7 @@ def _take(event: Asked, incoming: Incoming, services: Services, deadline: Deadli
         trace=incoming.trace,
         question=question,
         history=history,
-        button=button(incoming, services.settings),
+        click_target=click_target(incoming, services.settings),
     )
     publish(envelope, incoming, started, services, deadline)
     return True

@@ -8,6 +8,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, expiry
 from shared.messages.envelope import Question
 from shared.runtime import logs
@@ -16,7 +17,6 @@ from shared.runtime.errors import in_one_line
 
 COLLECTION = "askers"
 WINDOW = timedelta(minutes=1)
-KEEP = timedelta(hours=1)
 #: Seconds that looking may take.
 WAIT_FOR_PACE = 2.0
 
@@ -43,7 +43,7 @@ class Pace:
             if known or not allowed:
                 return None
             asked.append({"question_id": question.id, "at": now})
-            return {"asked": asked, "expired_at": expiry(now, KEEP)}
+            return {"asked": asked, "expired_at": expiry(now, retention.ASKERS)}
 
         try:
             change(self._client, reference, edit, deadline.within(WAIT_FOR_PACE), attempts=1)

@@ -42,11 +42,11 @@ def publish(
         "Question published",
         content={"asked": envelope.question.text},
         turns_of_history=len(envelope.history),
-        again=envelope.again,
+        answer_number=envelope.answer_number,
     )
 
 
-def button(incoming: Incoming, settings: Settings) -> str | None:
+def click_target(incoming: Incoming, settings: Settings) -> str | None:
     """What a click on a button calls; None where no click would arrive.
 
     An add-on's button is a call of this URL; a classic app's may have any name.

@@ -9,7 +9,6 @@ from shared.chat.buttons import ratings
 from shared.chat.events import Clicked
 from shared.chat.message import Chat
 from shared.memory.feedback import REASONS, VERDICTS, Feedback
-from shared.messages.ending import again_of
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
@@ -35,14 +34,18 @@ def rate(event: Clicked, _incoming: Incoming, services: Services, deadline: Dead
         notice(event.place, "old_button", services, deadline)
         return
     reason = next((each for each in REASONS if each == event.parameters.get("reason")), None)
-    if not services.feedback.keep(found.question, found.final, event.place, verdict, reason, deadline):
+    if not services.feedback.keep(found.question, found.ending, event.place, verdict, reason, deadline):
         logs.info("Rated differently since")
         return
     logs.info("Rated", question=found.question.id, verdict=verdict, reason=reason)
-    function, question, again = found.final.get("button"), found.question, again_of(found.final)
+    function, question, answer_number = (
+        found.ending.click_target,
+        found.question,
+        found.ending.answer_number,
+    )
     if function is None:
         return
-    shown = ratings(function, question.language, question.id, again, verdict, ask=reason is None)
+    shown = ratings(function, question.language, question.id, answer_number, verdict, ask=reason is None)
     try:
         services.chat.put_accessory(event.message, shown, deadline.within(WAIT_FOR_THANKS))
     except Exception as error:

@@ -9,6 +9,7 @@ from pydantic_settings import NoDecode
 from ingest_fn.auth import CHAT, Trusted
 from shared.chat.events import COMMANDS
 from shared.language.catalogue import Languages, languages
+from shared.pipeline import pipeline, step
 from shared.runtime.settings import (
     LOOPBACK,
     TOPIC,
@@ -54,7 +55,11 @@ CertsUrl = Annotated[str, AfterValidator(_google_or_loopback)]
 class Settings(CommonSettings):
     """Where questions go, who may speak to us, and what is asked too much."""
 
-    publishes_to: str = Field(default="questions", pattern=TOPIC, description="Topic of the next step")
+    publishes_to: str = Field(
+        default_factory=lambda: pipeline().after("ingest").takes,
+        pattern=TOPIC,
+        description="Topic of the next step",
+    )
     history_hours: Hours = Field(default=24, description="How long a conversation is remembered")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     chat_audience: Audiences = Field(
@@ -103,7 +108,12 @@ class Settings(CommonSettings):
     )
     longest_question: int = Field(default=2000, ge=1, le=32_000, description="Characters of a question")
     questions_per_minute: int = Field(default=10, ge=1, description="Questions of one person a minute")
-    step_seconds: float = Field(default=25, gt=10, lt=30, description="Chat waits 30 s for an answer")
+    step_seconds: float = Field(
+        default_factory=lambda: step("ingest").seconds.step,
+        gt=10,
+        lt=30,
+        description="Chat waits 30 s for an answer",
+    )
 
     @field_validator("push_email")
     @classmethod

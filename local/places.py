@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from local.runner.pipeline import FUNCTIONS
+from shared.pipeline import pipeline
 
 HOST = "127.0.0.1"
 PROJECT = "threadwise-local"
@@ -66,12 +66,19 @@ class Places:
     pubsub: int = field(default_factory=free_port)
     firestore: int = field(default_factory=free_port)
     rag: int = field(default_factory=free_port)
-    functions: dict[str, int] = field(default_factory=lambda: {step.name: free_port() for step in FUNCTIONS})
+    functions: dict[str, int] = field(
+        default_factory=lambda: {step.name: free_port() for step in pipeline().functions}
+    )
 
     @property
     def url(self) -> str:
         """The page, Google Chat's API, Gemini's API, Cloud Storage's API and the certificates."""
         return f"http://{HOST}:{self.http}"
+
+    @property
+    def door(self) -> str:
+        """Where Chat calls: the function that takes its events."""
+        return self.function_url(pipeline().first.name)
 
     def function_url(self, name: str) -> str:
         """The URL of a function."""

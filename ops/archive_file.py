@@ -1,4 +1,4 @@
-"""Cases as JSON lines, one a line: what `dead export` writes and `dead import` reads."""
+"""The file format of `dead export` and `dead import`: JSON lines, one case per line."""
 
 import json
 import os
@@ -17,7 +17,7 @@ _BYTES, _TIME = "$bytes", "$time"
 
 
 def write(path: Path, cases: Iterable[tuple[str, Fields]]) -> int:
-    """Write cases to a new file that only its owner can read; returns how many. Raises OpsError.
+    """Write cases to a new file that only its owner can read, and return their number. Raises OpsError.
 
     On return the file is on the disk.
     """
@@ -34,19 +34,19 @@ def write(path: Path, cases: Iterable[tuple[str, Fields]]) -> int:
             file.flush()
             os.fsync(file.fileno())
     except BaseException:
-        path.unlink(missing_ok=True)  # a part would look like all, and be in the way of the next try
+        path.unlink(missing_ok=True)  # an incomplete file would look complete, and would block the next try
         raise
     return count
 
 
 def read(path: Path) -> Iterator[tuple[str, Fields]]:
-    """The cases of a file. Raises OpsError that names the first line that is not one."""
+    """The cases in a file. Raises OpsError that names the first line that is not a case."""
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")  # a text may hold what else ends a line
+        lines = path.read_text(encoding="utf-8").split("\n")  # a text may contain other line separators
     except OSError as error:
         raise OpsError(f"{path} cannot be read: {error.strerror}.", Exit.INVALID) from None
     except UnicodeDecodeError:
-        raise OpsError(f"{path} holds no text: it is no file of `dead export`.", Exit.INVALID) from None
+        raise OpsError(f"{path} is not a text file, so it is not from `dead export`.", Exit.INVALID) from None
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield _case(line, f"{path}, line {number}")
@@ -57,14 +57,16 @@ def _case(line: str, where: str) -> tuple[str, Fields]:
         case = json.loads(line, object_hook=_decoded)
         case_id, fields = case["id"], case["fields"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise OpsError(f"{where} is no exported dead letter. Nothing was imported.", Exit.INVALID) from None
+        raise OpsError(
+            f"{where} is not an exported dead letter. Nothing was imported.", Exit.INVALID
+        ) from None
     proper = (
         isinstance(fields, dict)
         and fields.get("state") in STATES
         and isinstance(fields.get("data", ""), bytes | None)
     )
     if not (proper and isinstance(case_id, str) and is_case_id(case_id)):
-        raise OpsError(f"{where} is no exported dead letter. Nothing was imported.", Exit.INVALID)
+        raise OpsError(f"{where} is not an exported dead letter. Nothing was imported.", Exit.INVALID)
     return case_id, fields
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ops.errors import Exit, OpsError
 
-#: What RAG Engine's own parser reads, with the type an upload is given.
+#: The file types that RAG Engine's own parser reads, with their content type for the upload.
 CONTENT_TYPES = {
     ".md": "text/markdown",
     ".txt": "text/plain",
@@ -18,7 +18,7 @@ CONTENT_TYPES = {
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
-#: The largest file of a kind, in bytes, and that of all others
+#: The size limit of a file type, in bytes, and the limit of all other types
 #: (docs.cloud.google.com/vertex-ai/generative-ai/docs/supported-documents).
 LARGEST = {".pdf": 50_000_000, ".docx": 50_000_000}
 LARGEST_OTHERS = 10_000_000
@@ -35,21 +35,21 @@ class LocalFile:
 
 @dataclass(frozen=True)
 class Folder:
-    """The files of a folder that can be imported, by name, and why others cannot."""
+    """The files of a folder that can be imported, by name, and the reasons why others cannot."""
 
     files: dict[str, LocalFile]
     left_out: dict[str, str]
 
 
 def read_folder(path: Path) -> Folder:
-    """Everything below a folder but hidden files. Raises OpsError when nothing can be imported."""
+    """All files below a folder, except hidden ones. Raises OpsError if none can be imported."""
     if not path.is_dir():
         raise OpsError(f"There is no folder {path}.", Exit.NOT_FOUND)
     files, left_out = dict[str, LocalFile](), dict[str, str]()
     for each in sorted(path.rglob("*")):
         parts = each.relative_to(path).parts
         if each.is_file() and not any(part.startswith(".") for part in parts):
-            # macOS takes letters and their accents apart in file names; links would then not match.
+            # macOS stores letters and their accents separately in file names; links would not match.
             name = unicodedata.normalize("NFC", "/".join(parts))
             if why := _unfit(each):
                 left_out[name] = why
@@ -57,7 +57,10 @@ def read_folder(path: Path) -> Folder:
                 files[name] = LocalFile(each, name)
     if not files:
         kinds = ", ".join(CONTENT_TYPES)
-        raise OpsError(f"There is nothing to import in {path}: no file of {kinds}.", Exit.NOT_FOUND)
+        raise OpsError(
+            f"There is nothing to import in {path}. These file types can be imported: {kinds}.",
+            Exit.NOT_FOUND,
+        )
     return Folder(files, left_out)
 
 
@@ -65,7 +68,7 @@ def _unfit(path: Path) -> str:
     """Why a file cannot be imported; empty if it can."""
     suffix = path.suffix.lower()
     if suffix not in CONTENT_TYPES:
-        return "of a kind that RAG Engine does not read"
+        return "RAG Engine does not read this file type"
     largest = LARGEST.get(suffix, LARGEST_OTHERS)
     if path.stat().st_size > largest:
         return f"larger than {largest // 1_000_000} MB"

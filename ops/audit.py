@@ -1,4 +1,4 @@
-"""Who did what, when, to which messages, with which outcome and note.
+"""What operators did, when, to which messages, with which outcome and note.
 
 `audit/<operation>`: operation, action, by, at, note, selection, finished_at, counts ({outcome: number})
 `audit/<operation>/messages/<case id>`: question_id, reference, outcome, detail, at

@@ -40,10 +40,10 @@ class Bucket:
     """The objects at or below a `gs://bucket/prefix`. `client` is a `storage.Client`."""
 
     def __init__(self, client: Any, uri: str) -> None:
-        """Raises OpsError when `uri` is no such URI."""
+        """Raises OpsError when `uri` has another form."""
         match = _URI.fullmatch(uri)
         if match is None:
-            raise OpsError(f"{uri} is no gs://bucket/prefix.", Exit.INVALID)
+            raise OpsError(f"{uri} does not have the form gs://bucket/prefix.", Exit.INVALID)
         self._client = client
         self._name = match["bucket"]
         self._prefix = (match["prefix"] or "").strip("/")
@@ -54,17 +54,17 @@ class Bucket:
         return f"gs://{self._name}/{self._prefix}".rstrip("/")
 
     def holds(self, uri: str) -> bool:
-        """Whether a URI is this one or lies below it."""
+        """Whether a URI is this one or begins with it."""
         return uri == self.uri or uri.startswith(f"{self.uri}/")
 
     def objects(self) -> dict[str, Object]:
-        """What can be imported, by URI. Raises OpsError when there is no such bucket."""
+        """The objects that can be imported, by URI. Raises OpsError when there is no such bucket."""
         found = self._call(self._listed)
         objects = (_object(self._name, blob) for blob in found)
         return {each.uri: each for each in objects if self.holds(each.uri) and _importable(each.uri)}
 
     def upload(self, files: Mapping[str, LocalFile], on_file: Callable[[], None]) -> dict[str, Object]:
-        """Upload files to their URIs; `on_file` is called after each. What was uploaded, by URI."""
+        """Upload files to their URIs. `on_file` is called after each. Returns the new objects by URI."""
 
         def one(item: tuple[str, LocalFile]) -> Object:
             uri, file = item
@@ -78,7 +78,7 @@ class Bucket:
             return {each.uri: each for each in threads.map(one, files.items())}
 
     def delete(self, uris: Iterable[str]) -> None:
-        """Delete these objects; one that is gone already is no error."""
+        """Delete these objects. An object that is already gone is not an error."""
         for uri in uris:
             blob = self._blob(uri)
             with suppress(NotFound):

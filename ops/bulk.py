@@ -1,4 +1,4 @@
-"""Replaying many cases: at a rate, watching what comes back, and stopping when too much does."""
+"""Replay many cases at a limited rate, watch which come back, and stop when too many do."""
 
 import time
 from collections import Counter, deque
@@ -15,30 +15,30 @@ from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
 from ops.world import World
 from shared.memory.cases import MOST_BYTES, count
 from shared.memory.firestore import Fields
-from shared.messages.dead_letter import TAKER
+from shared.pipeline import pipeline
 from shared.runtime.errors import StepError
 
-#: Between two looks at what has become of the replayed questions.
+#: Time between two looks at the replayed questions.
 LOOK_EVERY = timedelta(seconds=2)
-#: The functions note their own time.
+#: How far the clocks of the functions and of this machine may differ.
 CLOCKS_DIFFER = timedelta(seconds=30)
-#: One that comes back may be bad luck: only so many stop a replay.
+#: A replay stops only when at least this many came back. One or two may be bad luck.
 LEAST_RETURNED = 3
-#: So many in a row that Pub/Sub does not take: neither will it take the others.
+#: After this many refusals in a row, Pub/Sub will refuse the others, too.
 MOST_REFUSED = 3
 ANSWERED, RETURNED, UNDER_WAY = "answered", "came back", "under way"
 
 
 @dataclass
 class Ends:
-    """What has become of the questions that were replayed; `stop_at` is the share (0 to 1) of those that came
-    back, of all that have ended, above which the replay stops."""
+    """The ends of the replayed questions. The replay stops when more than `stop_at` (0 to 1) of the finished
+    ones came back."""
 
     world: World
     stop_at: float
     _returned_before: dict[str, int] = field(default_factory=dict)
     _ends: dict[str, str] = field(default_factory=dict)
-    #: When it was looked last, and up to when all that has changed is known.
+    #: The time of the last look, and the time up to which all changes are known.
     _looked: datetime = field(default_factory=lambda: datetime.now(UTC))
     _known: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -48,11 +48,11 @@ class Ends:
         self._ends[case.id] = UNDER_WAY
 
     def look(self) -> None:
-        """See what has become of those under way, if it is time to."""
+        """Read the ends of the questions under way, if it is time to."""
         now = datetime.now(UTC)
         if not self.under_way or now - self._looked < LOOK_EVERY:
             return
-        with suppress(GoogleAPICallError):  # the next look tells as much
+        with suppress(GoogleAPICallError):  # the next look reads the same changes
             changed = self.world.store.changed_since(self._known - CLOCKS_DIFFER)
             self._note(changed)
             self._known = now
@@ -68,14 +68,14 @@ class Ends:
                 self._ends[case_id] = RETURNED
 
     def settle(self, cases: Iterable[Case]) -> None:
-        """Ask the questions' own records about those whose case does not tell, and note it there."""
+        """For questions still under way, read the question's record, and update the case."""
         for case in cases:
             if self._ends.get(case.id) == UNDER_WAY and answered(case, self.world):
                 self.world.store.set(case.id, lambda _: {"answered_at": datetime.now(UTC)})
                 self._ends[case.id] = ANSWERED
 
     def of(self, case: Case) -> str:
-        """What has become of one case; empty if it was not replayed."""
+        """The end of one case. Empty if it was not replayed."""
         return self._ends.get(case.id, "")
 
     @property
@@ -90,23 +90,24 @@ class Ends:
 
     @property
     def too_many(self) -> bool:
-        """Whether so many have come back that going on would only make more of them."""
+        """Whether too many came back to continue."""
         counts = self.counts
         returned = counts[RETURNED]
         return returned >= LEAST_RETURNED and returned > self.stop_at * (returned + counts[ANSWERED])
 
 
 def canary(oldest_first: list[Case], limit: int, world: World, *, stale: bool) -> list[Case]:
-    """The first `limit` that can be sent at all: what is skipped anyway would tell nothing."""
+    """The first `limit` cases that can be sent. A case that is skipped anyway would test nothing."""
+    takers = pipeline().takers
     young = (case for case in oldest_first if stale or case.age <= world.settings.stale_after)
-    return list(islice((case for case in young if case.bytes <= MOST_BYTES and case.sender in TAKER), limit))
+    return list(islice((case for case in young if case.bytes <= MOST_BYTES and case.sender in takers), limit))
 
 
 @dataclass
 class Run:
     """A replay of several cases. `on_result` is called for each message, `on_look` after each look.
 
-    `stopped`: too many have come back. `broken`: nothing can be sent, and why.
+    `stopped`: too many came back. `broken`: why nothing can be sent.
     """
 
     world: World
@@ -120,7 +121,7 @@ class Run:
     broken: StepError | None = None
 
     def send(self, cases: list[Case]) -> None:
-        """Replay them all, or until too many come back or cannot be sent. Raises what Firestore raises."""
+        """Replay all cases, until too many come back or cannot be sent. Raises Firestore's errors."""
         waiting = deque((case, 0.0) for case in cases)
         give_up_at = time.monotonic() + 2 * CLAIM.total_seconds() + len(cases) / self.rate
         while waiting and not (self.stopped or self.broken):
@@ -129,7 +130,7 @@ class Run:
             started = time.monotonic()
             result = replay(case.id, self.order, self.world)
             if result.outcome is Outcome.CLAIMED and started < give_up_at:
-                # Whoever has claimed it may have died: then the claim runs out.
+                # The run that claimed it may have died. Then the claim expires.
                 waiting.append((case, started + (1.0 if waiting else CLAIM.total_seconds() / 10)))
                 continue
             self._take(result)
@@ -139,13 +140,13 @@ class Run:
 
     @property
     def outcomes(self) -> Counter[str]:
-        """How many messages had which outcome, and what has become of the replayed ones; for the audit."""
+        """Counts of outcomes, and of the ends of the replayed questions, for the audit."""
         counts = Counter(str(result.outcome) for result in self.results)
         counts += Counter({f"of them {end}": number for end, number in self.ends.counts.items()})
         return counts + Counter({"STOPPED": 1} if self.stopped else {})
 
     def follow(self, seconds: float) -> None:
-        """Wait until all that was replayed has ended, at most `seconds`."""
+        """Wait until all replayed questions have ended, at most `seconds`."""
         until = time.monotonic() + seconds
         while self.ends.under_way and time.monotonic() < until:
             time.sleep(min(LOOK_EVERY.total_seconds() / 4, max(0.0, until - time.monotonic())))

@@ -1,4 +1,4 @@
-"""The command line: `python -m ops`."""
+"""The command line of `python -m ops`."""
 
 import sys
 from collections.abc import Callable
@@ -40,9 +40,11 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help=f"Operate threadwise: see, understand and replay dead letters; fill the corpus. {EXIT_CODES}.",
+    help=f"Operate threadwise: inspect and replay dead letters, read ratings, fill the corpus. {EXIT_CODES}.",
 )
-dead = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Dead letters: start with `groups`.")
+dead = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Inspect and replay dead letters. Start with `groups`."
+)
 app.add_typer(dead, name="dead")
 app.command("audit")(audit)
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -61,12 +63,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 for name, command in COMMANDS.items():
     dead.command(name)(command)
-feedback = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What people think of answers.")
+feedback = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Read the ratings of answers.")
 app.add_typer(feedback, name="feedback")
 feedback.command("list")(feedback_list)
 feedback.command("export")(feedback_export)
 knowledge = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="The corpus that is searched: make, fill and list it."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Create, fill and list the corpus that the bot searches.",
 )
 app.add_typer(knowledge, name="knowledge")
 knowledge.command("create")(knowledge_create)
@@ -77,9 +81,15 @@ knowledge.command("list")(knowledge_list)
 @app.callback()
 def operate(
     context: typer.Context,
-    project: Annotated[str | None, typer.Option(help="The project; else GOOGLE_CLOUD_PROJECT.")] = None,
-    database: Annotated[str | None, typer.Option(help="The database; else FIRESTORE_DATABASE.")] = None,
-    prefix: Annotated[str | None, typer.Option(help="Before every name; else NAME_PREFIX.")] = None,
+    project: Annotated[
+        str | None, typer.Option(help="Google Cloud project. Default: GOOGLE_CLOUD_PROJECT.")
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option(help="Firestore database. Default: FIRESTORE_DATABASE.")
+    ] = None,
+    prefix: Annotated[
+        str | None, typer.Option(help="Prefix of all resource names. Default: NAME_PREFIX.")
+    ] = None,
 ) -> None:
     """Choose the deployment."""
     given = {"google_cloud_project": project, "firestore_database": database, "name_prefix": prefix}
@@ -88,7 +98,7 @@ def operate(
 
 
 def main() -> None:
-    """Run a command; an error is one sentence that says what to do, and an exit code."""
+    """Run a command. An error prints what to do about it, and sets the exit code."""
     world = World()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -97,7 +107,8 @@ def main() -> None:
     except SystemExit as end:
         if end.code == INTERRUPTED:
             print(
-                "Interrupted. What was done is noted; run the same command again to go on.", file=sys.stderr
+                "Interrupted. Finished work is recorded. Run the same command again to continue.",
+                file=sys.stderr,
             )
         raise
     except Exception as error:

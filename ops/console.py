@@ -1,4 +1,4 @@
-"""What the commands print with: plain lines that read well at 80 columns and without colour."""
+"""Printing for the commands: plain lines that read well at 80 columns and without colour."""
 
 import json
 import sys
@@ -15,32 +15,32 @@ from ops.durations import shown
 from ops.errors import Exit, OpsError
 
 T = TypeVar("T")
-#: For what is drawn anew in one place; plain lines are printed by `say`.
+#: For output that is redrawn in place. `say` prints plain lines.
 console = Console(highlight=False, soft_wrap=True, emoji=False)
-#: Progress and questions: what is printed with --json must be JSON alone.
+#: For progress and questions, on stderr: with --json, stdout must contain only JSON.
 notes = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 LONGEST_ERROR = 100
-#: Unicode's categories of what drives a terminal, turns text around, or is no character by itself.
+#: Unicode categories of characters that control a terminal, reverse text, or stand for no character.
 _CONTROLS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def say(text: str = "") -> None:
-    """Print text as it is, but for what would drive the terminal."""
+    """Print text, with characters that would control the terminal escaped."""
     print(harmless(text))
 
 
 def note(text: str) -> None:
-    """Tell the person something beside the output."""
+    """Print a remark to stderr, beside the output."""
     notes.print(harmless(text), markup=False, soft_wrap=not notes.is_terminal)
 
 
 def harmless(text: str) -> str:
-    r"""The text with control characters, but line ends and tabs, as `\u001b`: the same JSON still."""
+    r"""Escape control characters as `\u001b`, except line ends and tabs. JSON stays the same JSON."""
     return text.translate(_HARMLESS)
 
 
 class _Harmless(dict[int, str]):
-    """What is printed for a character, found out when it is first asked for."""
+    """The printed form of each character, computed when it is first needed."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -54,7 +54,7 @@ _HARMLESS = _Harmless()
 
 
 def one_line(text: str | None, most: int = LONGEST_ERROR) -> str:
-    """A text in one line, cut if it is long; control characters would drive the terminal."""
+    """A text on one line, cut if it is long. Control characters become `?`."""
     line = " ".join("".join(c if c.isprintable() or c.isspace() else "?" for c in text or "").split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
@@ -74,7 +74,7 @@ def summary(case: Case) -> Iterable[str]:
 
 
 def as_fields(case: Case) -> dict[str, Any]:
-    """A case for --json: without its message."""
+    """A case for --json, without its message."""
     fields = case.model_dump(mode="json", exclude={"data", "attributes", "actions", "edits"})
     return {
         **fields,
@@ -85,16 +85,16 @@ def as_fields(case: Case) -> dict[str, Any]:
 
 
 def progressing(things: Sequence[T], doing: str) -> Iterable[T]:
-    """The same things, with a progress bar while they are gone through."""
+    """Iterate over things and show a progress bar."""
     return track(things, doing, console=notes, transient=True)
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask before something is done. Raises OpsError when the person declines, or cannot be asked."""
+    """Ask for confirmation. Raises OpsError when the person declines, or cannot be asked."""
     if yes:
         return
     if sys.stdin is None or not sys.stdin.isatty():
-        raise OpsError(f"{question} Nobody can be asked here: pass --yes if you mean it.", Exit.DECLINED)
+        raise OpsError(f"{question} There is no terminal to ask on. Pass --yes to confirm.", Exit.DECLINED)
     try:
         meant = typer.confirm(question, err=True)
     except typer.Abort:  # Ctrl-C or Ctrl-D

@@ -18,7 +18,7 @@ TIMEOUT, WITHIN = 30.0, 120.0
 MOST_URIS = 25
 #: Seconds between two looks at an operation: doubled from the first on, up to the longest.
 FIRST_LOOK, LATER_LOOKS = 0.2, 5.0
-#: Seconds that an operation may take, and that other operations on the corpus are waited for.
+#: Longest time of an operation, and longest wait for other operations on the corpus, in seconds.
 LONGEST, LONGEST_WAIT = 3600.0, 600.0
 MODEL = "text-multilingual-embedding-002"
 _BUSY = "operations running on the RagCorpus"
@@ -26,7 +26,7 @@ _BUSY = "operations running on the RagCorpus"
 
 @dataclass(frozen=True)
 class Corpus:
-    """One corpus. `name` is its resource name, `model` the embedding model it keeps for good."""
+    """One corpus. `name` is its resource name. `model` is its embedding model, which never changes."""
 
     name: str
     display_name: str
@@ -64,7 +64,7 @@ class Imported:
 class Corpora:
     """The corpora of a location. `client` is a `VertexRagDataServiceClient`.
 
-    What the service refuses is raised as OpsError where it can be mended, else as StepError.
+    Raises OpsError where an operator can fix a refusal, otherwise StepError.
     """
 
     def __init__(self, client: Any, project: str, location: str) -> None:
@@ -89,7 +89,7 @@ class Corpora:
         }
         corpus = {"display_name": display_name, "vector_db_config": config}
         request = {"parent": self._parent, "rag_corpus": corpus}
-        # Tried once: an attempt that is in doubt may have made it, and names need not be unique.
+        # Tried once only: a failed attempt may have created the corpus, and names need not be unique.
         operation = self._call(self._client.create_rag_corpus, request, attempts=1)
         return _corpus(self._finished(operation, lambda percent: None))
 
@@ -148,7 +148,7 @@ class Corpora:
             time.sleep(wait)
         raise OpsError(
             "Another import or deletion is still running on this corpus. Run the same command again when it "
-            "has ended; what is imported by then is not imported again.",
+            "has ended. Files that are imported already are not imported again.",
             Exit.STOPPED,
         )
 
@@ -161,8 +161,8 @@ class Corpora:
             tell(getattr(operation.metadata, "progress_percentage", 0))
             time.sleep(wait)
         raise OpsError(
-            f"{operation.operation.name} is not done after {LONGEST / 60:.0f} minutes. It goes on by itself; "
-            "run the same command again later.",
+            f"{operation.operation.name} is still running after {LONGEST / 60:.0f} minutes. It "
+            "continues by itself. Run the same command again later.",
             Exit.STOPPED,
         )
 

@@ -7,15 +7,15 @@ from ops.envelopes import readable
 from ops.way import way_of
 from ops.world import World
 from shared.memory.firestore import Fields
+from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline
 
-STEPS = ("ingest", "reformulate", "retrieve", "answer")
 WAIT = 30.0
 
 
 def failures_of(case: Case, world: World) -> list[Fields]:
     """The failure records of a case's question. Raises Permanent or Transient."""
-    found = (world.failures.find(case.question_id, step, Deadline(WAIT)) for step in STEPS)
+    found = (world.failures.find(case.question_id, step.name, Deadline(WAIT)) for step in pipeline().steps)
     return [record for record in found if record is not None]
 
 

@@ -27,7 +27,7 @@ class Exit(IntEnum):
 
 
 class OpsError(Exception):
-    """Something an operator can mend; the text says how."""
+    """An error that an operator can fix. The text says how."""
 
     def __init__(self, text: str, code: Exit = Exit.FAILED) -> None:
         super().__init__(text)
@@ -35,7 +35,7 @@ class OpsError(Exception):
 
 
 def explained(error: Exception, where: str) -> OpsError:
-    """What an error of the SDKs means here; `where` names the deployment."""
+    """Explain an SDK's error to the operator. `where` names the deployment."""
     if isinstance(error, OpsError):
         return error
     cause = error.__cause__ if isinstance(error, StepError) and error.__cause__ else error
@@ -49,19 +49,19 @@ def explained(error: Exception, where: str) -> OpsError:
     if name in {"PermissionDenied", "Forbidden"}:
         return OpsError(
             f"You may not do this in {where} ({_detail(cause)}). You need roles/datastore.user, "
-            "roles/pubsub.publisher and, for `dead reconcile`, roles/pubsub.subscriber; or this is the wrong "
-            "project: --project NAME chooses another one.",
+            "roles/pubsub.publisher and, for `dead reconcile`, roles/pubsub.subscriber. If this is the wrong "
+            "project, choose another one with --project NAME.",
             Exit.NO_PERMISSION,
         )
     if name == "NotFound":
         return OpsError(
             f"There is no such topic, subscription or database in {where}: {_detail(cause)}. Is this the "
-            "project that Terraform deployed to? --project, --database and --prefix choose another one.",
+            "project that Terraform deployed to? Choose another one with --project, --database and --prefix.",
             Exit.NOT_FOUND,
         )
     if name in {"ServiceUnavailable", "DeadlineExceeded", "RetryError", "TransportError", "TimeoutError"}:
         return OpsError(
-            f"{where} does not answer ({name}). Is it running, and are you connected? Nothing is lost: run "
+            f"{where} does not answer ({name}). Is it running, and are you connected? Nothing is lost. Run "
             "the same command again.",
             Exit.UNREACHABLE,
         )

@@ -1,4 +1,4 @@
-"""Cases by their cause."""
+"""Cases grouped by cause."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from ops.case import Case
 
 @dataclass(frozen=True)
 class Group:
-    """Cases that died in the same step of the same cause; `example` is the latest."""
+    """Cases that failed in the same step for the same cause. `example` is the latest."""
 
     id: str
     count: int

@@ -1,4 +1,4 @@
-"""Filling a corpus from a bucket, or from a folder by way of a bucket: what is to be done, and doing it."""
+"""Fill a corpus from a bucket, or from a folder through a bucket."""
 
 import re
 from collections import Counter
@@ -14,15 +14,15 @@ from ops.world import World
 
 CORPUS_NAME = re.compile(r"projects/[^/]+/locations/(?P<location>[a-z0-9-]+)/ragCorpora/[\w-]+")
 
-UNEXPLAINED = "not imported, and RAG Engine does not say why"
+UNEXPLAINED = "not imported; RAG Engine gives no reason"
 
 OnProgress = Callable[[str, float], None]
 
 
 @dataclass
 class Outcome:
-    """What was done. `failed` says why, by URI where that is known; `gone` is in the corpus, but not in the
-    source any more."""
+    """What was done. `failed` has a reason for each failure, with the URI if it is known. `gone` are files of
+    the corpus that are no longer in the source."""
 
     counts: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)
@@ -45,12 +45,14 @@ def find(world: World, corpus: str, location: str) -> tuple[Corpora, Corpus]:
     if not found:
         raise OpsError(
             f"There is no corpus {corpus} in {location}. `python -m ops knowledge list` lists them, "
-            f"`knowledge create --name {corpus}` makes it; --location chooses another region.",
+            f"`knowledge create --name {corpus}` creates it, and --location chooses another region.",
             Exit.NOT_FOUND,
         )
     if len(found) > 1:
         names = " ".join(each.name for each in found)
-        raise OpsError(f"Several corpora have the name {corpus}; give one of: {names}", Exit.INVALID)
+        raise OpsError(
+            f"Several corpora are named {corpus}. Use one of these resource names: {names}", Exit.INVALID
+        )
     return there, found[0]
 
 
@@ -65,7 +67,7 @@ class Import:
         self._outcome = Outcome(left_out=self._folder.left_out if self._folder else {})
 
     def run(self, on_progress: OnProgress) -> Outcome:
-        """Upload and import what is new or has changed. `on_progress` gets what is done, and its share."""
+        """Import new and changed files. `on_progress` gets the activity and its share (0 to 1)."""
         objects = self._bucket.objects()
         wanted = self._uploaded(objects, on_progress) if self._folder else objects
         if not wanted:
@@ -88,7 +90,7 @@ class Import:
         return self._outcome
 
     def delete_gone(self) -> int:
-        """Delete from the corpus, and from the bucket, what is gone from the source. How many files."""
+        """Delete files that are gone from the source. Returns how many files of the corpus."""
         gone = self._outcome.gone
         self._corpora.delete_files(file.name for file in gone)
         if self._folder:
@@ -96,7 +98,7 @@ class Import:
         return len(gone)
 
     def _uploaded(self, objects: Mapping[str, Object], on_progress: OnProgress) -> dict[str, Object]:
-        """The objects of the folder's files, after those that differ are uploaded."""
+        """Upload the files that differ, and return the objects of all files in the folder."""
         assert self._folder is not None  # noqa: S101 - only called with one
         files = {f"{self._bucket.uri}/{name}": file for name, file in self._folder.files.items()}
         differing = {uri: file for uri, file in files.items() if _differs(file.path, objects.get(uri))}
@@ -111,7 +113,7 @@ class Import:
         return {uri: uploaded.get(uri) or objects[uri] for uri in files}
 
     def _below(self) -> dict[str, list[SourceFile]]:
-        """The files of the corpus that come from below the bucket's prefix, by URI, the newest first."""
+        """The files of the corpus that come from the bucket's prefix, by URI, the newest first."""
         found: dict[str, list[SourceFile]] = {}
         for file in self._corpora.files(self._corpus.name):
             if file.uri and self._bucket.holds(file.uri):
@@ -121,7 +123,7 @@ class Import:
         return found
 
     def _check(self, asked: Iterable[str], after: Mapping[str, list[SourceFile]], done: Imported) -> None:
-        """Note what cannot be searched now: the service is silent about a bucket that it may not read."""
+        """Record files that cannot be searched. Without rights on a bucket, the service reports no error."""
         missing: dict[str, str] = {}
         for uri in asked:
             files = after.get(uri, [])
@@ -134,7 +136,7 @@ class Import:
         self._outcome.counts["failed"] = max(done.failed, len(missing))
 
     def _without_old(self, after: Mapping[str, list[SourceFile]]) -> dict[str, list[SourceFile]]:
-        """Of several files from one URI, keep the newest: else old text would be found beside the new."""
+        """Keep only the newest file of each URI. Otherwise a search would also find the old text."""
         kept = {uri: files[:1] if files[0].active else files for uri, files in after.items()}
         old = [file for uri, files in after.items() for file in files[len(kept[uri]) :]]
         self._corpora.delete_files(file.name for file in old)
@@ -150,5 +152,5 @@ def _differs(path: Path, stored: Object | None) -> bool:
 
 
 def _is_stale(stored: Object, files: list[SourceFile]) -> bool:
-    """Whether the corpus may not hold what the object says."""
+    """Whether the corpus may lack the object's current text."""
     return not any(file.active and file.updated > stored.updated for file in files)

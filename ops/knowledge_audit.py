@@ -1,7 +1,7 @@
-"""The audit of what changes a corpus.
+"""The audit of changes to a corpus.
 
-A corpus can be made and filled before there is a deployment, and so before there is a database for the audit:
-what cannot be written is said, and the work goes on.
+A corpus can be created and filled before a deployment exists. Then there is no database for the audit yet.
+The operator is told that the audit cannot be written, and the work goes on.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from shared.runtime.errors import StepError
 
 @contextmanager
 def audited(world: World, operation: Operation, selection: str) -> Iterator[Counter[str]]:
-    """Note that an operation begins and, with the counts that are filled in, that it is done."""
+    """Record the start of an operation, and its end with the counts that the caller fills in."""
     counts = Counter[str]()
     written = _written(lambda: world.audit.begin(operation, selection), world.where)
     yield counts
@@ -28,6 +28,6 @@ def _written(write: Callable[[], None], where: str) -> bool:
     try:
         write()
     except StepError as error:
-        note(f"The audit in {where} cannot be written ({error.reason}); going on without it.")
+        note(f"The audit in {where} cannot be written ({error.reason}). Continuing without it.")
         return False
     return True

@@ -1,4 +1,4 @@
-"""What RAG Engine and Cloud Storage refuse, said so that an operator can mend it."""
+"""Errors of RAG Engine and Cloud Storage, explained so that an operator can fix them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,14 +17,14 @@ def explaining_rag(parent: str) -> Iterator[None]:
         region = parent.rsplit("/", 1)[-1]
         if "allowlist" in said.lower() or "allow-list" in said.lower():
             raise OpsError(
-                f"RAG Engine takes no new projects in {region}. Choose another region with --location, for "
-                "example europe-west4; it need not be that of the bot.",
+                f"RAG Engine accepts no new projects in {region}. Choose another region with "
+                "--location, for example europe-west4. It may differ from the bot's region.",
                 Exit.INVALID,
             ) from error
         if kind == "NotFound":
             raise OpsError(
-                f"{parent} has no such corpus. `python -m ops knowledge list` lists those of a --location, "
-                "`knowledge create` makes one.",
+                f"{parent} has no such corpus. `python -m ops knowledge list` lists those of a region, "
+                "and `knowledge create` creates one.",
                 Exit.NOT_FOUND,
             ) from error
         if kind in {"PermissionDenied", "Forbidden"}:
@@ -34,11 +34,11 @@ def explaining_rag(parent: str) -> Iterator[None]:
                 Exit.NO_PERMISSION,
             ) from error
         if kind in {"InvalidArgument", "BadRequest"}:
-            raise OpsError(f"RAG Engine refuses this in {parent}: {said[:300]}", Exit.INVALID) from error
+            raise OpsError(f"RAG Engine refused this in {parent}: {said[:300]}", Exit.INVALID) from error
         if kind == "ServiceUnavailable":
             raise OpsError(
-                f"RAG Engine does not answer in {region}. Is there such a region, and are you connected? "
-                "Nothing is lost: run the same command again.",
+                f"RAG Engine does not answer in {region}. Does the region exist, and are you connected? "
+                "Nothing is lost. Run the same command again.",
                 Exit.UNREACHABLE,
             ) from error
         raise
@@ -53,13 +53,13 @@ def explaining_bucket(bucket: str) -> Iterator[None]:
         kind, _ = _kind_and_text(error)
         if kind == "NotFound":
             raise OpsError(
-                f"There is no bucket {bucket}. Make it: gcloud storage buckets create gs://{bucket} "
+                f"There is no bucket {bucket}. Create it: gcloud storage buckets create gs://{bucket} "
                 "--location=REGION --uniform-bucket-level-access",
                 Exit.NOT_FOUND,
             ) from error
         if kind in {"PermissionDenied", "Forbidden"}:
             raise OpsError(
-                f"You may not do this in the bucket {bucket}: you need roles/storage.objectUser on it.",
+                f"You may not do this in the bucket {bucket}. You need roles/storage.objectUser on it.",
                 Exit.NO_PERMISSION,
             ) from error
         raise

@@ -1,4 +1,4 @@
-"""Ratings of answers as operators read them. Who gave one is not kept; what was asked is shown on demand."""
+"""Ratings of answers, for operators. The person's name is not kept. The question is shown on demand."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from shared.memory.firestore import Fields
 
 #: Seconds for reading all ratings.
 WAIT_FOR_ALL = 120.0
-#: What people wrote, or what was made of it.
+#: Fields with text that people wrote, or text derived from it.
 TEXTS = ("question", "search_query")
 _SHOWN = (
     "reference", "question_id", "space", "thread", "verdict", "reason", "again", "sources", "model",
@@ -43,25 +43,26 @@ class Wanted:
         )
 
 
-AsVerdict = Annotated[Verdict | None, typer.Option(help="Which thumb.")]
-AsReason = Annotated[Reason | None, typer.Option(help="Why it was of no help.")]
+AsVerdict = Annotated[Verdict | None, typer.Option(help="Only thumbs up, or only thumbs down.")]
+AsReason = Annotated[Reason | None, typer.Option(help="Only ratings with this reason.")]
 AsPlace = Annotated[
-    str | None, typer.Option("--in", metavar="NAME", help="A space or thread, or part of it.")
+    str | None, typer.Option("--in", metavar="NAME", help="A space or thread, or part of its name.")
 ]
 AsNewer = Annotated[
-    timedelta | None, typer.Option(parser=duration, metavar="SPAN", help="Rated since, such as 7d.")
+    timedelta | None,
+    typer.Option(parser=duration, metavar="SPAN", help="Rated less than this long ago, for example 7d."),
 ]
 
 
 def ratings(client: Any, wanted: Wanted) -> list[Fields]:
-    """The wanted ratings, the latest first; expired ones are none. Raises GoogleAPICallError."""
+    """The wanted ratings that have not expired, the latest first. Raises GoogleAPICallError."""
     now = datetime.now(UTC)
     found = [rating for rating in _all(client) if _lives(rating, now) and wanted.takes(rating, now)]
     return sorted(found, key=_at, reverse=True)
 
 
 def as_json(rating: Fields, *, with_text: bool) -> Fields:
-    """A rating for scripts; what people wrote is left out unless it is asked for."""
+    """A rating for scripts. Private text is only there `with_text`."""
     shown = {name: rating.get(name) for name in (*_SHOWN, *(TEXTS if with_text else ()))}
     return shown | {name: at.isoformat() for name in _TIMES if isinstance(at := rating.get(name), datetime)}
 

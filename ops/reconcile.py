@@ -1,4 +1,4 @@
-"""From the backup subscription into the store: what `tell` has not kept is kept, then acknowledged."""
+"""Store the dead letters of the backup subscription that have no case yet, then acknowledge them."""
 
 import threading
 import warnings
@@ -14,18 +14,18 @@ from ops.world import World
 from shared.chat.letters import letter_from_pull
 from shared.runtime.errors import classify
 
-#: Pub/Sub gives at most 1,000 messages at once, and gRPC takes 4 MiB: findings are some 10 KiB each.
+#: Messages per pull. Pub/Sub gives at most 1,000 and gRPC takes 4 MiB. Findings have about 10 KiB each.
 AT_ONCE = 200
-#: Seconds for which a batch's messages do not come again; extended for as long as it takes.
+#: Seconds before the messages of a batch are delivered again. Extended for as long as the work takes.
 LEASE = 60
 WAIT = 30.0
-#: Pub/Sub may answer an empty pull though there are messages: so many in a row mean that there are none.
+#: Pub/Sub may answer an empty pull although there are messages. This many in a row mean that there are none.
 EMPTY_PULLS = 3
 
 
 @dataclass
 class Reconciled:
-    """What was done: letters read, those that were not kept yet, letters that were left for another time."""
+    """How many letters were read and newly stored, and why others were left in the backup."""
 
     read: int = 0
     stored: int = 0
@@ -33,7 +33,7 @@ class Reconciled:
 
 
 def reconcile(world: World, on_batch: Callable[[Reconciled], None], lease: int = LEASE) -> Reconciled:
-    """Drain the backup. Raises StepError, GoogleAPICallError; what is not acknowledged then comes again."""
+    """Drain the backup. Raises StepError or GoogleAPICallError; unacknowledged messages come again."""
     settings = world.settings
     path = world.subscriber.subscription_path(
         settings.google_cloud_project, settings.named(settings.dead_letter_backup)
@@ -51,12 +51,12 @@ def reconcile(world: World, on_batch: Callable[[Reconciled], None], lease: int =
 
 @contextmanager
 def _held(subscriber: Any, path: str, ack_ids: list[str], lease: int) -> Iterator[None]:
-    """Keep messages from coming again until they are stored, however slow Firestore is."""
+    """Extend the messages' lease until they are stored, however slow Firestore is."""
     over = threading.Event()
 
     def hold() -> None:
         while True:
-            with suppress(GoogleAPICallError):  # then they come again, and are known
+            with suppress(GoogleAPICallError):  # then they are delivered again, and recognised
                 subscriber.modify_ack_deadline(
                     subscription=path, ack_ids=ack_ids, ack_deadline_seconds=lease, retry=None, timeout=WAIT
                 )
@@ -87,7 +87,7 @@ def _take(received: list[Any], path: str, world: World, done: Reconciled) -> Non
 
 
 def _pull(subscriber: Any, path: str) -> list[Any]:
-    # Deprecated, but a wait for more would only tell later that there is none.
+    # Deprecated, but without it an empty subscription makes the pull wait.
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         request = {"subscription": path, "max_messages": AT_ONCE, "return_immediately": True}
         try:

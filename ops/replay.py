@@ -1,8 +1,8 @@
-"""Replaying one case: claim it, send it, wait for the confirmation, note it. Safe to be cut off anywhere.
+"""Replay one case: claim it, send it, wait for the confirmation, record it. Safe to interrupt.
 
-A case is claimed for a while by compare-and-set, so that two operators do not send it at the same moment. It
-leaves the open ones only once its message is confirmed; whoever dies before that leaves it to the next run,
-which sends the same message again, and the pipeline answers a question once however often it gets it.
+A compare-and-set claims the case for a while, so that two operators do not send it at the same moment. The
+case stays open until Pub/Sub confirms the message. If a run dies before that, the next run sends the same
+message again. The pipeline answers a question once, however often it receives it.
 """
 
 import secrets
@@ -24,7 +24,7 @@ from shared.messages.ending import APOLOGY
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError
 
-#: How long a claim holds, and how long sending one message may take (seconds): no longer than that.
+#: How long a claim holds, and how long sending one message may take (seconds). The second is shorter.
 CLAIM = timedelta(seconds=20)
 WAIT = 15.0
 
@@ -43,7 +43,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Order:
-    """How to replay. `restart` is the step to begin again at; the two flags switch the guards off."""
+    """How to replay. `restart` is the step to restart at. The two flags switch off the checks."""
 
     operation: Operation
     restart: str | None = None
@@ -53,7 +53,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Result:
-    """One message's outcome, with what to know about it; `error` is what Pub/Sub made of sending it."""
+    """One message's outcome with details. `error` is the error of sending it to Pub/Sub."""
 
     case: Case
     outcome: Outcome
@@ -62,7 +62,7 @@ class Result:
 
 
 def replay(case_id: str, order: Order, world: World) -> Result:
-    """Replay one case. Raises what Firestore raises; a message that cannot be sent is a FAILED result."""
+    """Replay one case. A message that cannot be sent is a FAILED result. Raises Firestore's errors."""
     fields = world.store.fields(case_id)
     case = Case.read(case_id, fields or {})
     outcome, detail = (Outcome.TAKEN, "it is gone") if fields is None else _guarded(case, order, world)
@@ -84,7 +84,7 @@ def replay(case_id: str, order: Order, world: World) -> Result:
 
 
 def outlook(case: Case, order: Order, world: World) -> Result:
-    """What `replay` would do now with a case that was read with its message; nothing is sent."""
+    """What `replay` would do now with a case that was read with its message. Sends nothing."""
     outcome, detail = _guarded(case, order, world)
     if outcome is not None:
         return Result(case, outcome, detail)
@@ -102,14 +102,14 @@ def outlooks(cases: list[Case], order: Order, world: World) -> list[Result]:
 
 
 def answered(case: Case, world: World) -> bool:
-    """Whether an answer to its question is posted, as far as the question's record is still kept.
+    """Whether the question's record shows a posted answer. Expired records count as no answer.
 
-    What was answered before the asker had it answered again does not count.
+    If the asker has asked again, an earlier answer does not count.
     """
     settled = world.records.settled(case.question_id, Deadline(WAIT))
-    if settled is None or settled.again < case.again:
+    if settled is None or settled.answer_number < case.again:
         return False
-    return settled.posted and settled.final["kind"] != APOLOGY
+    return settled.posted and settled.ending.kind != APOLOGY
 
 
 def _guarded(case: Case, order: Order, world: World) -> tuple[Outcome | None, str]:
@@ -129,7 +129,7 @@ def _guarded(case: Case, order: Order, world: World) -> tuple[Outcome | None, st
 def _claiming(case: Case, key: str, order: Order) -> Callable[[Fields], Change]:
     """Claim a case that has not changed since it was read, unless another operator was faster.
 
-    The audit says so before the message is sent: whoever dies now leaves a word of it.
+    The audit records the claim before the message is sent, so a run that dies leaves a trace.
     """
 
     def decide(current: Fields) -> Change:
@@ -147,7 +147,7 @@ def _claiming(case: Case, key: str, order: Order) -> Callable[[Fields], Change]:
 
 
 def _forget_answer(case: Case, world: World) -> None:
-    """So that the question's message is written anew, in place; its turn stays as it was saved."""
+    """Let the question's message be written again, in place. Its saved turn stays."""
     document = world.firestore.collection(COLLECTION).document(case.id)
     change(
         world.firestore,

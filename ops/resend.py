@@ -4,17 +4,10 @@ from dataclasses import dataclass
 
 from ops.case import Case
 from ops.errors import Exit, OpsError
-from shared.messages.dead_letter import EVENTS, TAKER
 from shared.messages.envelope import Envelope
+from shared.pipeline import pipeline, step
 from shared.runtime.cloudevent import REPLAY_COUNT, REPLAY_NAME, Message, message
 from shared.runtime.errors import StepError
-
-#: The topic that each step takes, and the step (or Chat) that sends to it.
-TOPICS = {"ingest": EVENTS, "reformulate": "questions", "retrieve": "queries", "answer": "findings"}
-SENDERS = {taker: sender for sender, taker in TAKER.items()}
-#: What a step finds out, which is forgotten when the way begins again before it.
-_ADDED = {"reformulate": "search_query", "retrieve": "contexts"}
-_ORDER = ("ingest", "reformulate", "retrieve", "answer")
 
 
 @dataclass(frozen=True)
@@ -33,23 +26,23 @@ def resend(case: Case, count: int, operation: str, restart: str | None = None) -
     """
     if not isinstance(case.data, bytes):
         raise OpsError("its message is too large for Firestore, or discarded", Exit.INVALID)
-    died = TAKER.get(case.sender or "")
+    died = pipeline().takers.get(case.sender or "")
     if died is None:
         raise OpsError("no step of ours has sent it, so there is none to send it to", Exit.INVALID)
     marks = {REPLAY_COUNT: str(count), REPLAY_NAME: operation}
-    if restart is None or restart == died:
-        return Resend(TOPICS[died], Message(case.data, {**case.attributes, **marks}))
-    if _ORDER.index(restart) > _ORDER.index(died):
-        raise OpsError(f"it died in {died}, before it came to {restart}", Exit.INVALID)
+    if restart is None or restart == died.name:
+        return Resend(died.takes, Message(case.data, {**case.attributes, **marks}))
+    if died not in pipeline().since(restart):
+        raise OpsError(f"it died in {died.name}, before it came to {restart}", Exit.INVALID)
     envelope = _shortened(case.data, restart)
     again = message(
         envelope.to_bytes(),
         question_id=envelope.key,
-        step=SENDERS[restart],
+        step=pipeline().sender(restart),
         trace=envelope.trace,
         inherited=marks,
     )
-    return Resend(TOPICS[restart], again)
+    return Resend(step(restart).takes, again)
 
 
 def _shortened(data: bytes, restart: str) -> Envelope:
@@ -57,5 +50,5 @@ def _shortened(data: bytes, restart: str) -> Envelope:
         envelope = Envelope.from_bytes(data)
     except StepError as error:
         raise OpsError(f"its envelope cannot be opened ({error}); try `dead edit`", Exit.INVALID) from None
-    later = _ORDER[_ORDER.index(restart) :]
-    return envelope.model_copy(update={_ADDED[step]: None for step in later if step in _ADDED})
+    added = [field for later in pipeline().since(restart) for field in later.adds]
+    return envelope.model_copy(update=dict.fromkeys(added))

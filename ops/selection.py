@@ -1,4 +1,4 @@
-"""Which cases a command works on: the filters that all of them share."""
+"""Which cases a command works on: the filters that the commands share."""
 
 import functools
 import inspect
@@ -33,7 +33,7 @@ class Selection:
 
     @property
     def narrow(self) -> bool:
-        """Whether any condition is given but the state."""
+        """Whether any condition besides the state is given."""
         return self != Selection(state=self.state)
 
     def takes(self, case: Case) -> bool:
@@ -62,21 +62,25 @@ _Ids = Annotated[
         metavar="[ID]...", help="References (TW-…), question ids or case ids.", show_default=False
     ),
 ]
-_Step = Annotated[str | None, typer.Option(help="The step that failed, such as `answer`.")]
-_REASON_HELP = "The reason code, such as `gemini_unavailable`."
+_Step = Annotated[str | None, typer.Option(help="The step that failed, for example `answer`.")]
+_REASON_HELP = "The reason code, for example `gemini_unavailable`."
 _Reason = Annotated[str | None, typer.Option("--reason-code", "--reason", help=_REASON_HELP)]
 #: Where `--reason` is why the operator does something.
 _ReasonCode = Annotated[str | None, typer.Option("--reason-code", help=_REASON_HELP)]
-_Error = Annotated[str | None, typer.Option(metavar="TEXT", help="A part of the error.")]
-_Place = Annotated[str | None, typer.Option("--in", metavar="NAME", help="A space or thread, or part of it.")]
-_Group = Annotated[str | None, typer.Option(help="A group as `dead groups` names it.")]
+_Error = Annotated[str | None, typer.Option(metavar="TEXT", help="Part of the error text.")]
+_Place = Annotated[
+    str | None, typer.Option("--in", metavar="NAME", help="A space or thread, or part of its name.")
+]
+_Group = Annotated[str | None, typer.Option(help="Id of a group, as `dead groups` shows it.")]
 _Older = Annotated[
-    timedelta | None, typer.Option(parser=duration, metavar="SPAN", help="Asked longer ago, such as 2h.")
+    timedelta | None,
+    typer.Option(parser=duration, metavar="SPAN", help="Asked more than this long ago, for example 2h."),
 ]
 _Newer = Annotated[
-    timedelta | None, typer.Option(parser=duration, metavar="SPAN", help="Asked since, such as 30m.")
+    timedelta | None,
+    typer.Option(parser=duration, metavar="SPAN", help="Asked less than this long ago, for example 30m."),
 ]
-_State = Annotated[State, typer.Option(help="What has become of it.")]
+_State = Annotated[State, typer.Option(help="State of the dead letter.")]
 
 
 def select(
@@ -90,17 +94,19 @@ def select(
     newer: _Newer = None,
     state: _State = "open",
 ) -> Selection:
-    """The selection that a command line asks for. Raises OpsError for an empty value."""
+    """The selection of a command line. Raises OpsError for an empty value."""
     named = tuple(name.upper() if name.upper().startswith("TW-") else name for name in ids or ())
     if "" in {*named, step, reason, error, place, group}:  # a script's variable that was not set
-        raise OpsError("An ID or a filter is empty; it would take all. Nothing was done.", Exit.INVALID)
+        raise OpsError(
+            "An ID or a filter is empty and would select everything. Nothing was done.", Exit.INVALID
+        )
     return Selection(named, step, reason, error, place, group, older, newer, state)
 
 
 def selecting(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the filter options: its parameter `selection` is made of them.
+    """Add the filter options to a command, and build its parameter `selection` from them.
 
-    A command that has a parameter `why` takes it from `--reason`; then the filter is `--reason-code` alone.
+    If the command has a parameter `why`, `--reason` fills that, and only `--reason-code` is a filter.
     """
     own = inspect.signature(command).parameters
     filters = dict(inspect.signature(select).parameters)
@@ -116,7 +122,7 @@ def selecting(command: Callable[..., None]) -> Callable[..., None]:
         command(**given, selection=select(**chosen))
 
     parameters = [*positional, *filters.values(), *optional]
-    # Typer reads both, and would find the original command's through __wrapped__.
+    # Typer reads both of these. Through __wrapped__ it would read the original command's.
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {each.name: each.annotation for each in parameters}
     del called.__wrapped__

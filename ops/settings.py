@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ops.errors import Exit, OpsError
+from shared.pipeline import pipeline
 from shared.runtime.settings import TOPIC, Hours, LoopbackEndpoint
 
 LOCATION = r"^[a-z][a-z0-9-]*$"
@@ -33,8 +34,8 @@ class Settings(BaseSettings):
         default="", pattern=r"^([a-z][a-z0-9]*)?$", description="Terraform's name_prefix"
     )
     stale_hours: Hours = Field(default=24, description="Questions older than this are not replayed")
-    dead_letter_topic: str = Field(default="dead-letters", pattern=TOPIC)
-    dead_letter_backup: str = Field(default="dead-letters-backup", pattern=TOPIC)
+    dead_letter_topic: str = Field(default_factory=lambda: pipeline().dead_letters, pattern=TOPIC)
+    dead_letter_backup: str = Field(default_factory=lambda: pipeline().dead_letters_backup, pattern=TOPIC)
     rag_location: str = Field(
         default="europe-west4", pattern=LOCATION, description="Region of the corpora, apart from all else"
     )

@@ -1,4 +1,4 @@
-"""The cases as operators read and change them."""
+"""Reading and changing cases, for operators."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -34,15 +34,15 @@ class Store(Changes):
         )
 
     def chosen(self, selection: Selection) -> list[Case]:
-        """The same for a command that names cases: raises OpsError for an id that there is no case of."""
+        """Like `select`, but raises OpsError for an id that has no case or is not selected."""
         found = self.select(selection)
         names = {name for case in found for name in (case.id, case.question_id, case.reference)}
         if unknown := [name for name in selection.ids if name not in names]:
             case = self.find(unknown[0])  # says so if there is none
             if selection.state in {"any", case.status}:
-                why = "the other filters do not take it"
+                why = "the other filters exclude it"
             else:
-                why = f"it is {case.status}, and this takes what is {selection.state}: --state {case.status}"
+                why = f"it is {case.status}, not {selection.state}. Add --state {case.status}"
             raise OpsError(f"{unknown[0]} is not selected: {why}. Nothing was done.", Exit.NOT_FOUND)
         return found
 
@@ -50,16 +50,20 @@ class Store(Changes):
         """The case of a reference, a question id or a case id, with its message. Raises OpsError."""
         case_id = document_id(name)
         if not is_case_id(case_id):
-            raise OpsError("This is the name of no case. `dead list --state any` shows all.", Exit.NOT_FOUND)
+            raise OpsError(
+                "This is not the name of a case. `dead list --state any` lists all cases.", Exit.NOT_FOUND
+            )
         if name.upper().startswith("TW-"):
             query = self._cases.where(filter=FieldFilter("reference", "==", name.upper())).limit(2)
             matching = list(query.stream(retry=None, timeout=WAIT_FOR_ONE))
             if len(matching) > 1:
-                raise OpsError(f"Two questions have the reference {name}: use a question id.", Exit.NOT_FOUND)
+                raise OpsError(f"Two questions have the reference {name}. Use a question id.", Exit.NOT_FOUND)
             case_id = matching[0].id if matching else case_id
         fields = self.fields(case_id)
         if fields is None:
-            raise OpsError(f"There is no case {name}. `dead list --state any` shows all.", Exit.NOT_FOUND)
+            raise OpsError(
+                f"There is no case {name}. `dead list --state any` lists all cases.", Exit.NOT_FOUND
+            )
         return Case.read(case_id, fields)
 
     def fields(self, case_id: str) -> Fields | None:
@@ -72,9 +76,9 @@ class Store(Changes):
         return self._read(case_ids, None)
 
     def changed_since(self, moment: datetime) -> dict[str, Fields]:
-        """When the cases were answered that were since then, and how often those came back that died again.
+        """`answered_at` and `returned` of the cases that were answered or failed again since `moment`.
 
-        Cheap however many cases there are: only what has changed is read.
+        Reads only those cases, so it is cheap with any number of cases.
         """
         found: dict[str, Fields] = {}
         for name in ("answered_at", "last_at"):
@@ -90,7 +94,7 @@ class Store(Changes):
         return dict(self._read(case_ids, names))
 
     def _named(self, names: Sequence[str]) -> Iterator[Case]:
-        """The cases of these references, question ids and case ids, as far as there are any: read alone."""
+        """Read only the cases with these references, question ids or case ids, as far as they exist."""
         references = [name for name in names if name.startswith("TW-")]
         ids = {document_id(name) for name in names if name not in references}
         found = self.several(sorted(filter(is_case_id, ids)), _LIGHT)

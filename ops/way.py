@@ -1,16 +1,17 @@
-"""The way a question took before it died: when each step passed it on, and when it failed."""
+"""The path of a question before it failed: when each step passed it on, and when a step failed."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from ops.case import Case
+from shared.pipeline import pipeline
 from shared.runtime.cloudevent import PASSED_ON, WAY
 
 
 @dataclass(frozen=True)
 class Stop:
-    """What a step did with it; `seconds` is how long the step took, where that is known."""
+    """One event on the path. `seconds` is how long the step took, if that is known."""
 
     at: datetime
     step: str
@@ -20,20 +21,20 @@ class Stop:
 
 def way_of(case: Case, failures: list[dict[str, Any]]) -> list[Stop]:
     """The stops in order of time."""
-    stops = [Stop(case.asked_at, "Chat", "was asked")] if case.asked_at else []
+    stops = [Stop(case.asked_at, "Chat", "received the question")] if case.asked_at else []
     for step, started, seconds in PASSED_ON.findall(case.attributes.get(WAY, "")):
         passed_on = datetime.fromtimestamp(int(started) + float(seconds), UTC)
-        # Steps name whole seconds, in order: a quick one must not seem to be before the one that led to it.
+        # Steps record whole seconds. A quick step must not seem earlier than the step before it.
         at = max([passed_on, *(stop.at for stop in stops)])
         stops.append(Stop(at, step, "passed it on", float(seconds)))
     for record in failures:
         stops += _failed(record)
     if case.first_at:
-        stops.append(Stop(case.first_at, "tell", "kept it as a dead letter"))
+        stops.append(Stop(case.first_at, pipeline().teller.name, "kept it as a dead letter"))
     if case.replayed_at:
         stops.append(Stop(case.replayed_at, "ops", f"replayed it ({case.replay_name})"))
     if case.answered_at:
-        stops.append(Stop(case.answered_at, "answer", "answered"))
+        stops.append(Stop(case.answered_at, pipeline().last.name, "answered"))
     return sorted(stops, key=lambda stop: stop.at)
 
 
@@ -43,5 +44,5 @@ def _failed(record: dict[str, Any]) -> list[Stop]:
     first, last = (at if isinstance(at, datetime) else None for at in times)
     stops = [Stop(first, step, "failed")] if first else []
     if last and last != first:
-        stops.append(Stop(last, step, f"failed for the {count}. time"))
+        stops.append(Stop(last, step, f"failed again, {count} times in total"))
     return stops

@@ -8,11 +8,12 @@ from reformulate_fn.services import open_services
 from reformulate_fn.settings import Settings
 from shared.language.catalogue import check_catalogues
 from shared.messages.step import serve
+from shared.pipeline import step
 from shared.runtime.settings import read
 
 SETTINGS = read(Settings)
 check_catalogues()
-STEP = serve("reformulate", "understanding", SETTINGS, open_services, reformulate, show_query)
+STEP = serve(step("reformulate"), SETTINGS, open_services, reformulate, show_query)
 
 
 @functions_framework.http

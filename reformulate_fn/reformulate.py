@@ -8,6 +8,7 @@ from shared.chat.progress import Progress
 from shared.memory.failures import Failures
 from shared.messages.envelope import Envelope
 from shared.messages.step import Times
+from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
 
@@ -36,5 +37,7 @@ def show_query(envelope: Envelope, services: Services, deadline: Deadline, times
     question = envelope.question
     if not envelope.history or envelope.literal:
         return
-    card = progress(question.language, "searching", envelope.search_query, seconds=times)
-    services.progress.show(question, card, deadline, again=envelope.again)
+    card = progress(
+        question.language, pipeline().after("reformulate").stage, envelope.search_query, seconds=times
+    )
+    services.progress.show(question, card, deadline, answer_number=envelope.answer_number)

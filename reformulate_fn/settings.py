@@ -2,13 +2,16 @@
 
 from pydantic import Field
 
+from shared.pipeline import step
 from shared.runtime.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 
 class Settings(CommonSettings):
     """Where queries go, and which model rewrites."""
 
-    publishes_to: str | None = Field(default="queries", pattern=TOPIC, description="Topic of the next step")
+    publishes_to: str | None = Field(
+        default_factory=lambda: step("reformulate").gives, pattern=TOPIC, description="Topic of the next step"
+    )
     history_hours: Hours = Field(default=24, description="How long a question's record is kept")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     rewrite_model: str = Field(
@@ -20,4 +23,9 @@ class Settings(CommonSettings):
         le=14,
         description="How far the askers' clocks are ahead of UTC: tells what they call today",
     )
-    step_seconds: float = Field(default=40, ge=20, lt=600, description="Deadline of the step, in seconds")
+    step_seconds: float = Field(
+        default_factory=lambda: step("reformulate").seconds.step,
+        ge=20,
+        lt=600,
+        description="Deadline of the step, in seconds",
+    )

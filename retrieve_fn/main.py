@@ -3,16 +3,17 @@
 import functions_framework
 from flask import Request
 
-from retrieve_fn.retrieve import retrieve, show_writing
+from retrieve_fn.retrieve import retrieve, show_found
 from retrieve_fn.services import open_services
 from retrieve_fn.settings import Settings
 from shared.language.catalogue import check_catalogues
 from shared.messages.step import serve
+from shared.pipeline import step
 from shared.runtime.settings import read
 
 SETTINGS = read(Settings)
 check_catalogues()
-STEP = serve("retrieve", "searching", SETTINGS, open_services, retrieve, show_writing)
+STEP = serve(step("retrieve"), SETTINGS, open_services, retrieve, show_found)
 
 
 @functions_framework.http

@@ -12,6 +12,7 @@ from shared.language.courtesies import is_only_polite
 from shared.memory.failures import Failures
 from shared.messages.envelope import Envelope
 from shared.messages.step import Times
+from shared.pipeline import pipeline
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
@@ -48,8 +49,10 @@ def retrieve(envelope: Envelope, services: Services, deadline: Deadline) -> Enve
     return envelope.model_copy(update={"contexts": contexts})
 
 
-def show_writing(envelope: Envelope, services: Services, deadline: Deadline, times: Times) -> None:
-    """Show in the progress card that the answer is being written, which takes longest."""
+def show_found(envelope: Envelope, services: Services, deadline: Deadline, times: Times) -> None:
+    """Show in the progress card that the search is over, and what comes next."""
     question = envelope.question
-    card = progress(question.language, "writing", envelope.search_query, seconds=times)
-    services.progress.show(question, card, deadline, again=envelope.again)
+    card = progress(
+        question.language, pipeline().after("retrieve").stage, envelope.search_query, seconds=times
+    )
+    services.progress.show(question, card, deadline, answer_number=envelope.answer_number)

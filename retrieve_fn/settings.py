@@ -6,6 +6,7 @@ from pydantic import Field, Json, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from retrieve_fn.queries import SearchKind
+from shared.pipeline import step
 from shared.runtime.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 _CORPUS = r"^projects/[\w.:-]+/locations/[\w-]+/ragCorpora/[\w-]+$"
@@ -22,7 +23,9 @@ CorpusName = Annotated[str, Field(pattern=_CORPUS)]
 class Settings(CommonSettings):
     """Where findings go, and what is searched."""
 
-    publishes_to: str | None = Field(default="findings", pattern=TOPIC, description="Topic of the next step")
+    publishes_to: str | None = Field(
+        default_factory=lambda: step("retrieve").gives, pattern=TOPIC, description="Topic of the next step"
+    )
     history_hours: Hours = Field(default=24, description="How long a question's record is kept")
     chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     rag_corpus: str = Field(pattern=_CORPUS, description="projects/P/locations/L/ragCorpora/C")
@@ -57,7 +60,12 @@ class Settings(CommonSettings):
         validate_default=False,
         description='JSON object: prefix of a source\'s URI → prefix of its link, {"gs://kb/": "https://…/"}',
     )
-    step_seconds: float = Field(default=45, ge=20, lt=600, description="Deadline of the step, in seconds")
+    step_seconds: float = Field(
+        default_factory=lambda: step("retrieve").seconds.step,
+        ge=20,
+        lt=600,
+        description="Deadline of the step, in seconds",
+    )
 
     @field_validator("space_corpora")
     @classmethod

@@ -49,28 +49,28 @@ module "step" {
   labels          = local.labels
   entry_point     = each.value.entry_point
   source_bucket   = google_storage_bucket.source.name
-  source_object   = google_storage_bucket_object.source[each.value.function].name
+  source_object   = google_storage_bucket_object.source[each.value.folder].name
   repository      = google_artifact_registry_repository.images.id
   build_account   = google_service_account.build.id
-  timeout         = each.value.timeout
+  timeout         = each.value.seconds.function
   memory          = each.value.memory
   concurrency     = each.value.concurrency
   min_instances   = var.min_instances
-  max_instances   = each.value.max
+  max_instances   = each.value.max_instances
   environment     = local.environments[each.key]
-  secrets         = each.value.gemini && var.gemini_api_key_secret != null ? { GEMINI_API_KEY = var.gemini_api_key_secret } : {}
+  secrets         = contains(each.value.calls, "gemini") && var.gemini_api_key_secret != null ? { GEMINI_API_KEY = var.gemini_api_key_secret } : {}
   url             = local.urls[each.key]
-  verifies_itself = each.key == "ingest"
-  internal        = each.key == "ingest" && var.chat_connection == "pubsub"
+  verifies_itself = each.value.takes == local.chat_events
+  internal        = each.value.takes == local.chat_events && var.chat_connection == "pubsub"
 
   subscription = {
     name         = local.subscriptions[each.key]
     topic        = google_pubsub_topic.this[each.value.takes].id
-    ack_deadline = each.value.ack_deadline
+    ack_deadline = each.value.seconds.ack
     wrapped      = each.value.takes == local.chat_events # Chat's own messages are no CloudEvents
     # Made of the name, which is known before anything is there, so that a plan shows what follows from it.
     dead_letter_topic = each.value.takes == local.dead_letters ? null : "projects/${var.project_id}/topics/${google_pubsub_topic.this[local.dead_letters].name}"
-    delivery_attempts = local.delivery_attempts
+    delivery_attempts = local.pipeline.delivery_attempts
   }
   pubsub_agent = google_project_service_identity.pubsub.member
 
@@ -87,14 +87,14 @@ module "step" {
         condition = local.this_database
       }
     },
-    each.value.gemini && var.gemini_api_key_secret == null ? {
+    contains(each.value.calls, "gemini") && var.gemini_api_key_secret == null ? {
       gemini = {
         project   = var.project_id
         role      = google_project_iam_custom_role.gemini.id
         condition = null
       }
     } : {},
-    each.value.rag ? {
+    contains(each.value.calls, "rag") ? {
       rag = {
         project   = split("/", local.rag_corpus)[1]
         role      = "roles/aiplatform.user"

@@ -26,7 +26,7 @@ output "chat_configuration" {
       "09a. Cloud Pub/Sub topic name" = "projects/${var.project_id}/topics/${local.topics[local.chat_events]}"
       } : {
       "08. Connection settings" = "HTTP endpoint URL; use a common one for all triggers"
-      "09a. HTTP endpoint URL"  = local.urls.ingest
+      "09a. HTTP endpoint URL"  = local.door
     },
     # An add-on's audience is always the URL, and the page shows who signs instead of asking.
     var.chat_app == "add_on" ? {

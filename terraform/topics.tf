@@ -16,7 +16,7 @@ resource "google_pubsub_topic_iam_member" "dead_lettering" {
 
 # Nobody reads it until the cases in Firestore are lost; as long as Pub/Sub can keep a message.
 resource "google_pubsub_subscription" "backup" {
-  name                       = "${local.prefix}${local.backup}"
+  name                       = "${local.prefix}${local.pipeline.dead_letters_backup}"
   topic                      = google_pubsub_topic.this[local.dead_letters].id
   labels                     = local.labels
   ack_deadline_seconds       = 60

@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from shared.pipeline import pipeline
+
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = "local"
-OTHERS = ("ingest_fn", "reformulate_fn", "retrieve_fn", "answer_fn", "ops", "tests")
+OTHERS = ("ops", "tests")
 
 
 def compile_folder(folder: str, *constraints: str) -> None:
@@ -29,7 +31,7 @@ def compile_folder(folder: str, *constraints: str) -> None:
 def main() -> None:
     """Compile the runtime set, then everything else against it."""
     compile_folder(RUNTIME)
-    for folder in OTHERS:
+    for folder in (*pipeline().folders, *OTHERS):
         compile_folder(folder, f"{RUNTIME}/requirements.txt")
 
 

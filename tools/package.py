@@ -9,8 +9,9 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from shared.pipeline import pipeline
+
 ROOT = Path(__file__).resolve().parent.parent
-FUNCTIONS = ("ingest_fn", "reformulate_fn", "retrieve_fn", "answer_fn")
 AT_THE_ROOT = ("main.py", "requirements.txt")
 #: The earliest time that a zip can hold.
 TIMESTAMP = (1980, 1, 1, 0, 0, 0)
@@ -32,7 +33,7 @@ def contents(function: str, root: Path = ROOT) -> Iterator[tuple[str, Path]]:
 def build(out: Path, root: Path = ROOT) -> list[Path]:
     """Write the zips into the folder `out` and return their paths. Raises OSError if a file is missing."""
     out.mkdir(parents=True, exist_ok=True)
-    return [_write(out / f"{function}.zip", contents(function, root)) for function in FUNCTIONS]
+    return [_write(out / f"{function}.zip", contents(function, root)) for function in pipeline().folders]
 
 
 def _belongs(inside: Path) -> bool:

@@ -21,7 +21,7 @@ from local.stand_ins.chat.connection import Connection
 from local.stand_ins.chat.directory import BOT, PEOPLE, SPACES
 from local.stand_ins.chat.interactions import COMMANDS
 from local.stand_ins.chat.service import Chat
-from local.stand_ins.faults import NAMES
+from local.stand_ins.faults import fault_names
 from local.stand_ins.http_gate import Endpoint, answering, invalid, same_origin
 
 Json = dict[str, Any]
@@ -141,11 +141,13 @@ class Page:
         return JSONResponse({})
 
     async def _active_faults(self, _request: Request) -> Response:
-        return JSONResponse({"active": [fault.name for fault in self._faults.active], "names": list(NAMES)})
+        return JSONResponse(
+            {"active": [fault.name for fault in self._faults.active], "names": list(fault_names())}
+        )
 
     async def _switch_faults(self, request: Request) -> Response:
         switch = await _body(request, FaultSwitch)
-        if unknown := set(switch.on + switch.off) - set(NAMES):
+        if unknown := set(switch.on + switch.off) - set(fault_names()):
             raise invalid(f"Unknown faults: {', '.join(sorted(unknown))}.")
         for name in switch.on:
             self._faults.switch_on(name, share=switch.share, seconds=switch.seconds)

@@ -18,7 +18,6 @@ from local.page.operator.api import OperatorApi
 from local.page.routes import page_routes
 from local.places import BUCKET, HOST, Places, PortTaken
 from local.runner.connect import topic_path
-from local.runner.pipeline import EVENTS
 from local.stand_ins.chat.service import Chat
 from local.stand_ins.faults import Faults
 from local.stand_ins.firestore.service import Firestore
@@ -30,6 +29,7 @@ from local.stand_ins.rag.data import RagData
 from local.stand_ins.rag.service import Rag
 from local.stand_ins.storage.service import Storage
 from local.stand_ins.tokens import Signer
+from shared.pipeline import pipeline
 
 KNOWLEDGE = Path(__file__).resolve().parents[2] / "knowledge"
 
@@ -114,8 +114,7 @@ class Cloud:
             except OSError as error:
                 raise PortTaken(port) from error
         await self._pubsub.start()
-        ingest = self._places.function_url("ingest")
-        await self.chat.start(ingest, ingest, self.publish_event)
+        await self.chat.start(self._places.door, self._places.door, self.publish_event)
 
     async def stop(self) -> None:
         """End the events and deliveries under way, then close every port and every file."""
@@ -153,7 +152,7 @@ class Cloud:
 
     async def publish_event(self, event: bytes) -> None:
         """Publish an event as Chat does, to the topic of its events."""
-        await self._pubsub.publish(topic_path(EVENTS), event)
+        await self._pubsub.publish(topic_path(pipeline().chat_events), event)
 
     async def _listen_http(self) -> None:
         try:

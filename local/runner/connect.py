@@ -6,7 +6,7 @@ from google.pubsub_v1.services.publisher.transports import PublisherGrpcTranspor
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 
 from local.places import HOST, PROJECT, PUSH_IDENTITY, Places
-from local.runner.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, EVENTS, FUNCTIONS, TOPICS, Step
+from shared.pipeline import Row, pipeline
 
 #: The shortest and longest wait after a failure. The wait doubles after each failure.
 BACKOFF = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 30}}
@@ -22,12 +22,12 @@ def connect(places: Places, *, official: bool = False) -> None:
     with grpc.insecure_channel(f"{HOST}:{places.pubsub}") as channel:
         subscriber = SubscriberClient(transport=SubscriberGrpcTransport(channel=channel))
         names = {found.name for found in subscriber.list_subscriptions(project=f"projects/{PROJECT}")}
-        for step in FUNCTIONS:
-            if step.takes:
-                _subscribe(subscriber, step, step.takes, places, names, None if official else BACKOFF)
-        if _subscription_path(BACKUP) not in names:
+        for step in pipeline().functions:
+            _subscribe(subscriber, step, places, names, None if official else BACKOFF)
+        backup = _subscription_path(pipeline().dead_letters_backup)
+        if backup not in names:
             subscriber.create_subscription(
-                name=_subscription_path(BACKUP), topic=topic_path(DEAD_LETTERS), ack_deadline_seconds=60
+                name=backup, topic=topic_path(pipeline().dead_letters), ack_deadline_seconds=60
             )
 
 
@@ -36,7 +36,7 @@ def connect_topics(places: Places) -> None:
     with grpc.insecure_channel(f"{HOST}:{places.pubsub}") as channel:
         publisher = PublisherClient(transport=PublisherGrpcTransport(channel=channel))
         existing = {topic.name for topic in publisher.list_topics(project=f"projects/{PROJECT}")}
-        for topic in TOPICS:
+        for topic in pipeline().topics:
             if topic_path(topic) not in existing:
                 publisher.create_topic(name=topic_path(topic))
 
@@ -52,8 +52,7 @@ def _subscription_path(name: str) -> str:
 
 def _subscribe(
     subscriber: SubscriberClient,
-    step: Step,
-    takes: str,
+    step: Row,
     places: Places,
     existing: set[str],
     retry_policy: dict[str, dict[str, int]] | None,
@@ -65,7 +64,7 @@ def _subscribe(
         "push_endpoint": url,
         "oidc_token": {"service_account_email": PUSH_IDENTITY, "audience": url},
         # Chat's own messages are not CloudEvents, so they arrive wrapped.
-        **({} if takes == EVENTS else {"no_wrapper": {"write_metadata": True}}),
+        **({} if step == pipeline().first else {"no_wrapper": {"write_metadata": True}}),
     }
     if name in existing:
         changed = {"name": name, "push_config": push}
@@ -75,14 +74,14 @@ def _subscribe(
         return
     request = {
         "name": name,
-        "topic": topic_path(takes),
+        "topic": topic_path(step.takes),
         "push_config": push,
-        "ack_deadline_seconds": step.ack_deadline,
+        "ack_deadline_seconds": step.seconds.ack,
         "retry_policy": retry_policy,
     }
-    if takes != DEAD_LETTERS:  # a dead letter can go nowhere else: it is retried until it is stored
+    if step != pipeline().teller:  # a dead letter can go nowhere else: it is retried until it is stored
         request["dead_letter_policy"] = {
-            "dead_letter_topic": topic_path(DEAD_LETTERS),
-            "max_delivery_attempts": DELIVERY_ATTEMPTS,
+            "dead_letter_topic": topic_path(pipeline().dead_letters),
+            "max_delivery_attempts": pipeline().delivery_attempts,
         }
     subscriber.create_subscription(request=request)

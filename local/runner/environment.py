@@ -15,9 +15,8 @@ from local.places import (
     PUSH_IDENTITY,
     Places,
 )
-from local.runner.pipeline import DEAD_LETTERS, FUNCTIONS
+from shared.pipeline import Row, pipeline
 
-ASKS_GEMINI = ("reformulate", "answer")
 #: Writes per second and space when Chat's quotas are off: writes still take turns, but hardly ever wait.
 UNBOUND = 1000
 #: Questions per minute that are taken from one person at a laptop, or from a load test that speaks for two.
@@ -36,9 +35,9 @@ def of_function(
 ) -> dict[str, str]:
     """The variables of one function. With `gemini_key` it calls the real Gemini. `quotas` are Chat's.
 
-    `most_a_minute` is how many questions per minute ingest takes from one person.
+    `most_a_minute` is how many questions per minute the first step takes from one person.
     """
-    step = next(step for step in FUNCTIONS if step.name == name)
+    step = pipeline().step(name)
     common = {
         **{key: os.environ[key] for key in KEPT if key in os.environ},
         # google-auth looks for credentials in the home folder and on Google's metadata server.
@@ -48,13 +47,13 @@ def of_function(
         "PYTHONUNBUFFERED": "1",
         "GOOGLE_CLOUD_PROJECT": PROJECT,
         **places.emulators,
-        "DEAD_LETTER_TOPIC": DEAD_LETTERS,
+        "DEAD_LETTER_TOPIC": pipeline().dead_letters,
         "CHAT_ENDPOINT": places.url,
     }
     pace = {} if quotas else {"CHAT_WRITES_PER_SECOND": str(UNBOUND)}
     given = {"PUBLISHES_TO": step.gives} if step.gives else {}
-    gemini = _gemini(places, gemini_key) if name in ASKS_GEMINI else {}
-    return {**common, **pace, **given, **_own(name, places, most_a_minute), **gemini}
+    gemini = _gemini(places, gemini_key) if "gemini" in step.calls else {}
+    return {**common, **pace, **given, **_own(step, places, most_a_minute), **gemini}
 
 
 def environment_of_operators(places: Places) -> str:
@@ -84,18 +83,18 @@ def own_key(environ: Mapping[str, str]) -> str | None:
     return environ.get("GEMINI_API_KEY") or None
 
 
-def _own(name: str, places: Places, most_a_minute: int) -> dict[str, str]:
-    if name == "ingest":
+def _own(step: Row, places: Places, most_a_minute: int) -> dict[str, str]:
+    if step == pipeline().first:
         # Every connection that the Chat here can be switched to. Production trusts one kind of token.
         return {
-            "CHAT_AUDIENCE": f"{places.function_url('ingest')},{PROJECT_NUMBER}",
+            "CHAT_AUDIENCE": f"{places.door},{PROJECT_NUMBER}",
             "CHAT_EMAIL": f"{CHAT_IDENTITY},{ADD_ON_IDENTITY}",
             "PUSH_EMAIL": PUSH_IDENTITY,
             "CHAT_CERTS_URL": f"{places.url}/certs",
             "CHAT_OWN_CERTS_URL": f"{places.url}/certs/chat",
             "QUESTIONS_PER_MINUTE": str(most_a_minute),
         }
-    if name == "retrieve":
+    if "rag" in step.calls:
         return {
             "RAG_CORPUS": CORPUS,
             "RAG_ENDPOINT": f"http://{HOST}:{places.rag}",

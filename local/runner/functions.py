@@ -9,15 +9,15 @@ from pathlib import Path
 from local.places import HOST, Places
 from local.runner import child
 from local.runner.environment import MOST_A_MINUTE, of_function
-from local.runner.pipeline import FUNCTIONS, STEPS, Step
 from local.stand_ins.faults import Faults
+from shared.pipeline import Row, pipeline
 
 #: Seconds for a function to import its SDKs and listen.
 START_SECONDS = 60.0
 #: Seconds for a function to end by itself when it is asked to.
 STOP_SECONDS = 2.0
-#: Seconds after which `tell` starts: no question needs it at first, and people wait for the first answer.
-TELL_AFTER = 3.0
+#: Seconds after which the teller starts: no question needs it at first, and people wait for the answer.
+TELLER_AFTER = 3.0
 #: Seconds between two looks of the supervisor. It restarts a dead function, as Cloud Run does.
 LOOK_EVERY = 0.2
 
@@ -44,7 +44,7 @@ class Functions:
         self._quotas = quotas
         self._most_a_minute = most_a_minute
         self._processes: dict[str, BaseProcess] = {}
-        self._clocks = {step.name: child.clock() for step in FUNCTIONS}
+        self._clocks = {step.name: child.clock() for step in pipeline().functions}
         self._thaws: dict[str, asyncio.TimerHandle] = {}
         self._watch: asyncio.Task[None] | None = None
 
@@ -53,12 +53,12 @@ class Functions:
         self._places.logs.mkdir(parents=True, exist_ok=True)
         for log in self._places.logs.glob("*.log"):
             log.unlink()  # of an earlier run
-        for step in STEPS:
+        for step in pipeline().steps:
             self._spawn(step)
 
     async def ready(self) -> None:
         """Wait until every step listens, then watch them. Raises FunctionFailed."""
-        await asyncio.gather(*(self._listening(step.name) for step in STEPS))
+        await asyncio.gather(*(self._listening(step.name) for step in pipeline().steps))
         self._watch = asyncio.create_task(self._supervise())
         self._faults.on_answer = self._freeze
 
@@ -85,7 +85,7 @@ class Functions:
             _signal_group(process, signal.SIGKILL)
             process.join()
 
-    def _spawn(self, step: Step) -> None:
+    def _spawn(self, step: Row) -> None:
         name = step.name
         self._processes[name] = child.start(
             ["--source", str(child.ROOT / step.source), "--target", step.entry_point,
@@ -107,7 +107,7 @@ class Functions:
         for _ in range(int(START_SECONDS / 0.02)):
             if self._processes[name].exitcode is not None:
                 lines = self._log(name).read_text(errors="replace").splitlines()[-8:]
-                raise FunctionFailed(f"{name}_fn could not start:\n  " + "\n  ".join(lines))
+                raise FunctionFailed(f"{name} could not start:\n  " + "\n  ".join(lines))
             try:
                 _, writer = await asyncio.open_connection(HOST, self._places.functions[name])
             except OSError:
@@ -115,7 +115,7 @@ class Functions:
                 continue
             writer.close()
             return
-        raise FunctionFailed(f"{name}_fn does not listen after {START_SECONDS:.0f} s; see {self._log(name)}")
+        raise FunctionFailed(f"{name} does not listen after {START_SECONDS:.0f} s; see {self._log(name)}")
 
     def _freeze(self, url: str) -> None:
         """Stop the function at this URL for a while, which has just answered, where that fault is on."""
@@ -141,12 +141,12 @@ class Functions:
 
     async def _supervise(self) -> None:
         loop = asyncio.get_running_loop()
-        tell_at = loop.time() + TELL_AFTER
-        next_kill = dict.fromkeys((step.name for step in FUNCTIONS), 0.0)
+        teller_at = loop.time() + TELLER_AFTER
+        next_kill = dict.fromkeys((step.name for step in pipeline().functions), 0.0)
         while True:
             await asyncio.sleep(LOOK_EVERY)
             self._set_clocks()
-            for step in STEPS if loop.time() < tell_at else FUNCTIONS:
+            for step in pipeline().steps if loop.time() < teller_at else pipeline().functions:
                 name = step.name
                 if name not in self._processes or self._processes[name].exitcode is not None:
                     self._spawn(step)

@@ -25,8 +25,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
+from shared.pipeline import pipeline
+
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
-FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 #: The kinds of every service, and those of every function.
 COMMON_KINDS = ("down", "slow", "throttled", "hang", "refused")
 OF_FUNCTIONS = ("killed", "frozen", "skewed")
@@ -36,12 +37,15 @@ OWN_KINDS = {
     "chat": ("duplicate", "refused-cards", "late"),
     "gemini": ("blocked", "cut-off", "invalid", "empty", "long"),
 }
-NAMES = (
-    *(f"{service}-{kind}" for service in SERVICES for kind in (*COMMON_KINDS, *OWN_KINDS.get(service, ()))),
-    *(f"{function}-{kind}" for function in FUNCTIONS for kind in OF_FUNCTIONS),
-)
 #: How many seconds a hanging call is held: longer than the deadline of any step.
 HANG_SECONDS = 3600.0
+
+
+def fault_names() -> tuple[str, ...]:
+    """Every fault."""
+    kinds = {service: (*COMMON_KINDS, *OWN_KINDS.get(service, ())) for service in SERVICES}
+    kinds |= {function.name: OF_FUNCTIONS for function in pipeline().functions}
+    return tuple(f"{name}-{kind}" for name, of_it in kinds.items() for kind in of_it)
 
 
 class Refused(Exception):
@@ -88,8 +92,8 @@ class Faults:
 
     def switch_on(self, name: str, *, share: float = 1.0, seconds: float = 2.0) -> None:
         """Switch a fault on. Raises ValueError, with the known names, for an unknown one."""
-        if name not in NAMES:
-            raise ValueError(f"Unknown fault {name!r}. Known faults: {', '.join(NAMES)}")
+        if name not in fault_names():
+            raise ValueError(f"Unknown fault {name!r}. Known faults: {', '.join(fault_names())}")
         self._on[name] = Fault(name, share, seconds)
 
     def switch_off(self, *names: str) -> None:

@@ -1,1 +1,1 @@
-"""One file a command."""
+"""One file for each command."""

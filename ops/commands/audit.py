@@ -1,4 +1,4 @@
-"""`audit`: who did what, when, to which messages, with which outcome and note."""
+"""`audit`: what operators did, when, to which messages, why, and with which outcome."""
 
 import json
 from datetime import UTC, datetime
@@ -16,9 +16,9 @@ from ops.world import World
 def audit(
     context: typer.Context,
     operation: Annotated[
-        str | None, typer.Argument(help="An operation, to see its messages.", show_default=False)
+        str | None, typer.Argument(help="Show the messages of this operation.", show_default=False)
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="The latest so many operations.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="How many operations to show, the latest first.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Show who did what, when and why.
@@ -37,12 +37,12 @@ def audit(
         say(json.dumps(operations, ensure_ascii=False, indent=1, default=str))
         return
     for each in operations:
-        if not each.get("finished_at"):  # the entries tell how far it came
+        if not each.get("finished_at"):  # count the entries that there are
             each["counts"] = dict(counted(world.audit.of(str(each.get("name")))[1]))
         for line in _lines(each):
             say(line)
     if not operations:
-        note("Nothing was done yet.")
+        note("No operations are recorded yet.")
 
 
 def _one(name: str, world: World, as_json: bool) -> None:
@@ -61,7 +61,7 @@ def _one(name: str, world: World, as_json: bool) -> None:
 
 def _lines(operation: dict[str, Any]) -> list[str]:
     counts = operation.get("counts") or {}
-    ended = "finished" if operation.get("finished_at") else "not finished: cut off, or still running"
+    ended = "finished" if operation.get("finished_at") else "not finished: interrupted, or still running"
     done = (
         ", ".join(f"{counts[outcome]} {outcome}" for outcome in sorted(counts, key=_outcomes_first))
         or "no messages"
@@ -78,7 +78,7 @@ def _lines(operation: dict[str, Any]) -> list[str]:
 
 
 def _outcomes_first(outcome: str) -> tuple[bool, str]:
-    """Firestore keeps no order in a map: what was done comes before what has become of it."""
+    """Sort what was done before what became of it. Firestore keeps no order in a map."""
     return outcome.startswith("of them "), outcome
 
 

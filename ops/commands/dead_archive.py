@@ -1,4 +1,4 @@
-"""`dead archive` and `dead restore`: out of sight and back, without deleting anything."""
+"""`dead archive` and `dead restore`: hide dead letters and bring them back. Nothing is deleted."""
 
 from collections import Counter
 
@@ -17,9 +17,9 @@ from shared.memory.firestore import Fields
 
 @selecting
 def dead_archive(context: typer.Context, selection: Selection, why: Note = "", yes: Yes = False) -> None:
-    """Take dead letters out of sight.
+    """Hide dead letters without deleting them.
 
-    Nothing is deleted, and a replay of many never touches them.
+    Bulk replays leave archived dead letters alone.
 
     \b
     Example:
@@ -31,9 +31,9 @@ def dead_archive(context: typer.Context, selection: Selection, why: Note = "", y
 def move(
     world: World, selection: Selection, action: str, before: str, after: str, why: str, *, yes: bool
 ) -> None:
-    """Bring the selected cases from one state to another. Raises OpsError when none is selected."""
+    """Move the selected cases from one state to another. Raises OpsError without IDs or filters."""
     if not selection.narrow:
-        raise OpsError("Which ones? Name them or give a filter. Nothing was done.", Exit.INVALID)
+        raise OpsError("Which ones? Give IDs or a filter. Nothing was done.", Exit.INVALID)
     cases = world.store.chosen(selection)
     if len(cases) > 1:
         confirm(f"{action.capitalize()} {len(cases)} dead letters ({selection})?", yes=yes)
@@ -41,9 +41,7 @@ def move(
     world.audit.begin(operation, str(selection))
     counts = Counter(_moved(case.id, world, operation, before, after) for case in progressing(cases, action))
     world.audit.finish(operation, counts)
-    note(
-        ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "No dead letter is selected."
-    )
+    note(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "No dead letters match.")
 
 
 def _moved(case_id: str, world: World, operation: Operation, before: str, after: str) -> str:

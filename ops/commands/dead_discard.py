@@ -1,4 +1,4 @@
-"""`dead discard`: give dead letters up for good: backed up, and with the asker told."""
+"""`dead discard`: give up dead letters for good, after a backup and a message to the asker."""
 
 import time
 from collections import Counter
@@ -22,7 +22,7 @@ from shared.memory.firestore import Fields
 from shared.runtime.cloudevent import Message
 from shared.runtime.deadline import Deadline
 
-#: Seconds to wait until the askers are told, and between two looks.
+#: Seconds to wait until the askers are told, and seconds between two checks.
 WAIT = 30.0
 LOOK_EVERY = 0.5
 NOT_TOLD = "not discarded: the asker could not be told"
@@ -33,15 +33,15 @@ def dead_discard(
     context: typer.Context,
     selection: Selection,
     backup: Annotated[
-        Path | None, typer.Option(help="The backup's file; by default a new one here.", show_default=False)
+        Path | None, typer.Option(help="Backup file. Default: a new file in this folder.", show_default=False)
     ] = None,
     why: Note = "",
     yes: Yes = False,
 ) -> None:
-    """Give dead letters up for good.
+    """Give up dead letters for good.
 
-    A backup is written first, and whoever asked is told if they have not been. `dead import` brings a
-    backup back.
+    First a backup is written, and askers who have not been told yet are told. `dead import` restores a
+    backup.
 
     \b
     Example:
@@ -49,15 +49,15 @@ def dead_discard(
     """
     world: World = context.obj
     if not selection.narrow:
-        raise OpsError("Which ones? Name them or give a filter. Nothing was done.", Exit.INVALID)
+        raise OpsError("Which ones? Give IDs or a filter. Nothing was done.", Exit.INVALID)
     cases = world.store.chosen(selection)
     if not cases:
-        note("No dead letter is selected.")
+        note("No dead letters match.")
         return
-    confirm(f"Discard {len(cases)} dead letters ({selection})? They can then not be replayed.", yes=yes)
+    confirm(f"Discard {len(cases)} dead letters ({selection})? You cannot replay them afterwards.", yes=yes)
     path = backup or Path(f"discarded-{datetime.now(UTC):%Y%m%d-%H%M%S}.jsonl")
     archive_file.write(path, world.store.whole([case.id for case in cases]))
-    note(f"The backup is {path}; it holds what people wrote.")
+    note(f"The backup is {path}. It contains private text.")
     operation = new_operation("discard", world.settings.operator, why)
     world.audit.begin(operation, f"{selection} backup={path}")
     untold = _tell([case for case in cases if _to_be_told(case)], world)
@@ -77,7 +77,7 @@ def _to_be_told(case: Case) -> bool:
 
 
 def _tell(cases: list[Case], world: World) -> set[str]:
-    """Have `tell` say sorry, as for every dead letter; the cases whose askers are not told in time."""
+    """Ask `tell` to apologise. Returns the cases whose askers were not told in time."""
     untold = {case.id for case in cases}
     for case_id, fields in world.store.whole(sorted(untold)):
         case = Case.read(case_id, fields)
@@ -98,7 +98,7 @@ def _send(case: Case, data: bytes, world: World) -> None:
     topic = world.settings.named(world.settings.dead_letter_topic)
     try:
         world.outbox.send(topic, Message(data, attributes), Deadline(WAIT))
-    except ValueError as error:  # nobody's attributes: they cannot travel
+    except ValueError as error:  # attributes of an unknown publisher that Pub/Sub would refuse
         note(f"{case.reference} cannot be sent to `tell`: {error}")
 
 

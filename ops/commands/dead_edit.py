@@ -1,4 +1,4 @@
-"""`dead edit`: replay a corrected envelope."""
+"""`dead edit`: correct an envelope and replay it."""
 
 import difflib
 import json
@@ -22,7 +22,7 @@ from shared.memory.firestore import Fields
 from shared.messages.envelope import Envelope
 from shared.runtime.errors import StepError
 
-#: What a question is known by, and where its answer goes: another question's would be answered instead.
+#: Fields that identify the question and its place. A change would answer another question.
 FIXED = (
     "question.id",
     "question.conversation",
@@ -39,7 +39,8 @@ def dead_edit(
     context: typer.Context,
     name: str = typer.Argument(metavar="ID", help="A reference (TW-…), question id or case id."),
     assignments: Annotated[
-        list[str], typer.Option("--set", metavar="FIELD=VALUE", help="A field and its new value; repeatable.")
+        list[str],
+        typer.Option("--set", metavar="FIELD=VALUE", help="Set a field to a new value. Repeatable."),
     ] = [],  # noqa: B006 - Typer's way to say: none
     with_text: WithText = False,
     why: Note = "",
@@ -47,7 +48,7 @@ def dead_edit(
 ) -> None:
     """Correct a dead letter and replay it.
 
-    The change is shown and checked first; what it was before is kept with the case.
+    The change is shown and checked first. The earlier version is kept with the case.
 
     \b
     Examples:
@@ -65,7 +66,9 @@ def dead_edit(
     for line in _diff(before, after, with_text=with_text):
         say(line)
     if case.bytes + 2 * len(corrected) > MOST_BYTES:
-        raise OpsError(f"{case.reference} is too large to keep what it was, too.", Exit.INVALID)
+        raise OpsError(
+            f"{case.reference} is too large: the earlier version could not be kept as well.", Exit.INVALID
+        )
     confirm(f"Replay {case.reference} with this change?", yes=yes)
     fields = ", ".join(each.split("=")[0] for each in assignments)
     world.audit.begin(order.operation, f"{case.reference} {fields}")
@@ -77,22 +80,24 @@ def dead_edit(
 
 
 def edited(envelope: Fields, assignments: list[str]) -> Fields:
-    """The envelope with `field.subfield=value` set; values are JSON, or else text. Raises OpsError."""
+    """The envelope with `field.subfield=value` set. Values are JSON, otherwise text. Raises OpsError."""
     if not assignments:
-        raise OpsError("Change what? --set FIELD=VALUE, such as --set question.language=en", Exit.INVALID)
+        raise OpsError(
+            "What should change? Use --set FIELD=VALUE, for example --set question.language=en", Exit.INVALID
+        )
     changed: Fields = json.loads(json.dumps(envelope))
     for assignment in assignments:
         path, given, value = assignment.partition("=")
         if not given:
-            raise OpsError(f"{assignment!r} has no `=`: --set FIELD=VALUE", Exit.INVALID)
+            raise OpsError(f"{assignment!r} has no `=`. Use --set FIELD=VALUE.", Exit.INVALID)
         _assign(changed, path.split("."), value)
     if moved := [path for path in FIXED if _at(path, changed) != _at(path, envelope)]:
         raise OpsError(
-            f"{moved[0]} cannot be changed: another question would be answered, or somewhere else.",
+            f"{moved[0]} cannot be changed, because it decides which question is answered, and where.",
             Exit.INVALID,
         )
     if changed == envelope:
-        raise OpsError("This changes nothing: `dead replay` sends it as it is.", Exit.INVALID)
+        raise OpsError("This changes nothing. Use `dead replay` to send the message unchanged.", Exit.INVALID)
     return changed
 
 
@@ -107,12 +112,12 @@ def _assign(target: Any, path: list[str], text: str) -> None:
     for part in parents:
         target = target.get(part) if isinstance(target, dict) else None
     if not isinstance(target, dict):
-        raise OpsError(f"The envelope has no {'.'.join(parents)} to set {last} in.", Exit.INVALID)
+        raise OpsError(f"The envelope has no {'.'.join(parents)} in which {last} could be set.", Exit.INVALID)
     target[last] = _value(text, target.get(last))
 
 
 def _value(text: str, current: Any) -> Any:
-    """JSON, or else text; what was a text stays one: 2026 can be a search query."""
+    """Read JSON, otherwise text. A text stays a text: 2026 can be a search query."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -126,9 +131,14 @@ def _opened(case: Case) -> Fields:
     except (ValueError, RecursionError):
         envelope = None
     if case.data is None:
-        raise OpsError(f"The message of {case.reference} is not kept: too large, or discarded.", Exit.INVALID)
+        raise OpsError(
+            f"The message of {case.reference} was not kept: it was too large, or it was discarded.",
+            Exit.INVALID,
+        )
     if not isinstance(envelope, dict):
-        raise OpsError(f"{case.reference} holds no JSON object, so it has no fields to set.", Exit.INVALID)
+        raise OpsError(
+            f"The message of {case.reference} is not a JSON object, so it has no fields to set.", Exit.INVALID
+        )
     return envelope
 
 
@@ -150,7 +160,7 @@ def _diff(before: Fields, after: Fields, *, with_text: bool) -> list[str]:
         for each in ((before, after) if with_text else (without_text(before), without_text(after)))
     )
     lines = list(difflib.unified_diff(old, new, "was", "will be", n=1, lineterm=""))
-    return lines or ["(the change is in a text: --with-text shows it)"]
+    return lines or ["(the change is in hidden text; --with-text shows it)"]
 
 
 def _replay_edited(case: Case, corrected: bytes, order: Order, world: World) -> str:

@@ -1,4 +1,4 @@
-"""`dead export`: cases into a file."""
+"""`dead export`: write cases to a file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,11 +15,11 @@ from ops.world import World
 def dead_export(
     context: typer.Context,
     selection: Selection,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file, one case a line.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file. It gets one line per case.")],
 ) -> None:
     """Write dead letters to a file.
 
-    The file holds what people wrote; only you can read it.
+    The file contains private text. Only you can read it.
 
     \b
     Example:
@@ -28,4 +28,4 @@ def dead_export(
     world: World = context.obj
     cases = world.store.chosen(selection)
     written = archive_file.write(file, world.store.whole([case.id for case in cases]))
-    note(f"{written} dead letters are in {file}, with what people wrote: keep it private.")
+    note(f"Wrote {written} dead letters to {file}. It contains private text: keep it safe.")

@@ -1,4 +1,4 @@
-"""`dead groups`: the overview that one wants first."""
+"""`dead groups`: the overview to look at first."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from ops.world import World
 
 @selecting
 def dead_groups(context: typer.Context, selection: Selection, as_json: AsJson = False) -> None:
-    """Group dead letters by cause: look here first.
+    """Group dead letters by cause. Start here.
 
     \b
     Examples:
@@ -31,13 +31,13 @@ def dead_groups(context: typer.Context, selection: Selection, as_json: AsJson = 
         for line in lines_of(groups):
             say(line)
         total = sum(group.count for group in groups)
-        note(f"{total} dead letters. One group: python -m ops dead list --group ID")
+        note(f"{total} dead letters. To list a group: python -m ops dead list --group ID")
     else:
-        note(f"No dead letter is selected ({selection}) in {world.where}.")
+        note(f"No dead letters match ({selection}) in {world.where}.")
 
 
 def lines_of(groups: list[Group]) -> Iterator[str]:
-    """The groups, each in three lines; times are how long ago."""
+    """Three lines for each group. Times are ages."""
     for group in groups:
         case = group.example
         yield f"{group.id}  {group.count:>6} × {one_line(case.step, 11) or '–'}  {one_line(case.reason, 40)}"

@@ -1,4 +1,4 @@
-"""`dead import`: exported cases back into the store."""
+"""`dead import`: put exported cases back into the store."""
 
 from collections import Counter
 from pathlib import Path
@@ -17,13 +17,15 @@ from shared.runtime.errors import Permanent
 
 def dead_import(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of `dead export` or `dead discard`.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file from `dead export` or `dead discard`.")
+    ],
     why: Note = "",
     yes: Yes = False,
 ) -> None:
     """Bring exported dead letters back.
 
-    Those that are there already are left as they are.
+    Dead letters that are already there stay unchanged.
 
     \b
     Example:
@@ -38,9 +40,9 @@ def dead_import(
     for case_id, fields in progressing(cases, "import"):
         try:
             counts[world.store.bring_back(case_id, fields, operation)] += 1
-        except Permanent as error:  # no document can be made of it: the others are worth having
+        except Permanent as error:  # Firestore cannot store this one; import the others
             counts["refused"] += 1
-            note(f"{one_line(case_id)} is refused: {error}")
+            note(f"{one_line(case_id)} was refused: {error}")
     world.audit.finish(operation, counts)
     note(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "The file is empty.")
     if counts["refused"]:

@@ -1,4 +1,4 @@
-"""`dead list`: the cases, the latest first."""
+"""`dead list`: list the cases, the latest first."""
 
 import json
 from typing import Annotated
@@ -16,8 +16,8 @@ from ops.world import World
 def dead_list(
     context: typer.Context,
     selection: Selection,
-    limit: Annotated[int, typer.Option(min=1, help="Cases on a page.")] = 20,
-    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+    limit: Annotated[int, typer.Option(min=1, help="Cases per page.")] = 20,
+    page: Annotated[int, typer.Option(min=1, help="Page number.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """List dead letters, the latest first.
@@ -42,7 +42,7 @@ def dead_list(
 def _footer(listed: list[Case], page: int, limit: int, selection: Selection, where: str) -> None:
     first, last = (page - 1) * limit + 1, min(page * limit, len(listed))
     if not listed:
-        note(f"No dead letter is selected ({selection}) in {where}.")
+        note(f"No dead letters match ({selection}) in {where}.")
     elif first > len(listed):
         note(f"The last page is {-(-len(listed) // limit)}.")
     elif last < len(listed) or page > 1:

@@ -1,4 +1,4 @@
-"""`dead reconcile`: drain the backup subscription into the store."""
+"""`dead reconcile`: move the backup subscription's messages into the store."""
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -12,10 +12,10 @@ from ops.world import World
 
 
 def dead_reconcile(context: typer.Context, why: Note = "") -> None:
-    """Drain the backup subscription.
+    """Store dead letters from the backup subscription.
 
-    Every dead letter there that is not kept yet is kept as a case. Needed when `tell` was down for long,
-    or cases were lost. Safe to interrupt and to run again.
+    Every dead letter in it that has no case yet gets one. Use it when `tell` was down for a long time, or
+    when cases were lost. You may interrupt it and run it again.
 
     \b
     Example:
@@ -24,7 +24,7 @@ def dead_reconcile(context: typer.Context, why: Note = "") -> None:
     world: World = context.obj
     operation = new_operation("reconcile", world.settings.operator, why)
     world.audit.begin(operation, world.settings.named(world.settings.dead_letter_backup))
-    # It pulses: Pub/Sub does not say how many there are.
+    # The bar has no total, because Pub/Sub does not say how many messages there are.
     columns = BarColumn(bar_width=20), TextColumn("{task.description}"), TimeElapsedColumn()
     with Progress(*columns, console=notes) as progress:
         bar = progress.add_task("reading the backup", total=None)
@@ -32,10 +32,10 @@ def dead_reconcile(context: typer.Context, why: Note = "") -> None:
     world.audit.finish(operation, {"read": done.read, "stored": done.stored, "left": len(done.left)})
     note(f"{_said(done)}. Audit: python -m ops audit {operation.name}")
     for line in done.left[:10]:
-        note(f"left in the backup: {line}")
+        note(f"still in the backup: {line}")
     if done.left:
         raise typer.Exit(Exit.FAILED)
 
 
 def _said(done: Reconciled) -> str:
-    return f"{done.read} read, {done.stored} were not kept yet, {len(done.left)} left"
+    return f"{done.read} read, {done.stored} newly stored, {len(done.left)} left"

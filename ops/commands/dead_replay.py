@@ -1,9 +1,8 @@
-"""`dead replay`: send dead letters again to the step they came from."""
+"""`dead replay`: send dead letters to the step that failed, again."""
 
 import json
 from collections import Counter
 from dataclasses import replace
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -19,52 +18,59 @@ from ops.replay import Order, Outcome, Result, outlooks
 from ops.selection import Selection, selecting
 from ops.world import World
 from shared.memory.cases import OPEN, REPLAYED
+from shared.pipeline import pipeline
 
 SENDABLE = {OPEN, REPLAYED}
 
 
-class Restart(StrEnum):
-    """The steps that a question can begin again at."""
-
-    REFORMULATE = "reformulate"
-    RETRIEVE = "retrieve"
-    ANSWER = "answer"
+def _step(name: str) -> str:
+    """A step that a question can begin again at: all but the first one, which takes what Chat sends."""
+    names = [step.name for step in pipeline().steps[1:]]
+    if name not in names:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(names)}")
+    return name
 
 
 @selecting
 def dead_replay(
     context: typer.Context,
     selection: Selection,
-    every: Annotated[bool, typer.Option("--all", help="All open dead letters.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Replay all open dead letters.")] = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only so many, the oldest first: a canary.")
+        int | None, typer.Option(min=1, help="Replay only this many, the oldest first, as a trial.")
     ] = None,
-    rate: Annotated[float, typer.Option(min=0.01, max=1000, help="Messages a second, at most.")] = 10.0,
+    rate: Annotated[float, typer.Option(min=0.01, max=1000, help="Maximum messages per second.")] = 10.0,
     restart: Annotated[
-        Restart | None, typer.Option("--from", help="Begin again at this step, such as after an import.")
+        str | None,
+        typer.Option(
+            "--from", parser=_step, metavar="STEP", help="Restart at this step, for example after an import."
+        ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")
     ] = False,
     stop_at: Annotated[
-        float, typer.Option(min=0, max=1, help="Stop when a larger share of the ended ones came back.")
+        float,
+        typer.Option(min=0, max=1, help="Stop when more than this share of the finished ones came back."),
     ] = 0.2,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait at the end for the answers.")] = 60.0,
-    include_stale: Annotated[bool, typer.Option("--include-stale", help="Old questions, too.")] = False,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for the answers at the end.")] = 60.0,
+    include_stale: Annotated[bool, typer.Option("--include-stale", help="Include old questions.")] = False,
     include_answered: Annotated[
-        bool, typer.Option("--include-answered", help="Answered ones, too: their answers are written anew.")
+        bool,
+        typer.Option("--include-answered", help="Include answered questions, and write their answers again."),
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="A name for it, such as the incident's: letters, digits, hyphens.")
+        str | None,
+        typer.Option(help="Name of this replay: letters, digits and hyphens. Example: incident-42."),
     ] = None,
     why: Note = "",
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send dead letters again; safe to run again.
+    """Send dead letters again.
 
-    What was answered meanwhile, or is too old, is skipped. Interrupted, run the same command again: it
-    goes on where it was.
+    Questions that have been answered meanwhile, or are too old, are skipped. After an interruption, run the
+    same command again: it continues where it stopped.
 
     \b
     Examples:
@@ -76,9 +82,9 @@ def dead_replay(
     """
     world: World = context.obj
     if every and selection.ids:
-        raise OpsError("Either --all or IDs, not both. Nothing was done.", Exit.INVALID)
+        raise OpsError("Give either --all or IDs, not both. Nothing was done.", Exit.INVALID)
     if not (every or selection.narrow):
-        raise OpsError("Which ones? Name them, give a filter, or say --all. Nothing was done.", Exit.INVALID)
+        raise OpsError("Which ones? Give IDs, a filter, or --all. Nothing was done.", Exit.INVALID)
     cases = _cases(selection, world, limit, stale=include_stale, answered=include_answered)
     operation = new_operation("replay", world.settings.operator, why, _checked(name))
     order = Order(operation, restart, include_stale, include_answered)
@@ -86,7 +92,7 @@ def dead_replay(
         _preview(cases, order, world, as_json)
         return
     if not cases and not as_json:
-        note(f"No dead letter is selected ({selection}) in {world.where}.")
+        note(f"No dead letters match ({selection}) in {world.where}.")
         return
     if len(cases) > 1:
         confirm(f"Replay {len(cases)} dead letters ({selection})?", yes=yes)
@@ -103,7 +109,7 @@ def dead_replay(
 def _cases(
     selection: Selection, world: World, limit: int | None, *, stale: bool, answered: bool
 ) -> list[Case]:
-    """The cases to replay, the oldest first. What is skipped for its age anyway is no part of the `limit`."""
+    """The cases to replay, the oldest first. Cases that are too old to replay do not count for `limit`."""
     if selection.ids and selection.state == OPEN:  # run again, the same command names what is answered by now
         found = world.store.chosen(replace(selection, state="any"))
     elif answered and selection.state == OPEN:
@@ -119,7 +125,7 @@ def _cases(
 
 def _checked(name: str | None) -> str | None:
     if name is not None and not (len(name) <= 60 and name.replace("-", "").isalnum() and name.isascii()):
-        raise OpsError("--name takes letters, digits and hyphens, 60 at most.", Exit.INVALID)
+        raise OpsError("--name may have letters, digits and hyphens, at most 60.", Exit.INVALID)
     return name
 
 
@@ -130,8 +136,8 @@ def _preview(cases: list[Case], order: Order, world: World, as_json: bool) -> No
         return
     for result in expected:
         detail = f" ({result.detail})" if result.detail else ""
-        say(f"{result.case.reference}  {result.case.step or '–':<11}  would be: {result.outcome}{detail}")
-    note(f"It would be: {_summed(expected)}. Nothing was done (--dry-run).")
+        say(f"{result.case.reference}  {result.case.step or '–':<11}  expected: {result.outcome}{detail}")
+    note(f"Expected result: {_summed(expected)}. Nothing was done (--dry-run).")
 
 
 def _run(
@@ -181,13 +187,13 @@ def _report(run: Run, total: int, as_json: bool) -> None:
     for result in run.results:
         end, detail = ends.of(result.case), f" ({result.detail})" if result.detail else ""
         say(f"{result.case.reference}  {result.outcome}{f', {end}' if end else ''}{detail}")
-    note(f"{_summed(run.results)}. Of the replayed: {_so_far(ends)}, {len(ends.under_way)} under way.")
+    note(f"{_summed(run.results)}. Of those replayed: {_so_far(ends)}, {len(ends.under_way)} under way.")
     if run.stopped:
         left = total - len(run.results)
         unsent = f"; {left} were not sent" if left else ""
         note(
             f"STOPPED: too many came back{unsent}. "
-            "Look at `python -m ops dead groups`, mend the cause, and run the same again."
+            "Look at `python -m ops dead groups`, fix the cause, and run the same command again."
         )
     note(f"Audit: python -m ops audit {run.order.operation.name}")
 

@@ -14,7 +14,8 @@ from shared.memory.cases import ARCHIVED, OPEN, REPLAYED
 def dead_restore(context: typer.Context, selection: Selection, why: Note = "", yes: Yes = False) -> None:
     """Bring archived dead letters back.
 
-    With --state replayed: those whose replay got lost, such as in a topic that nobody takes from.
+    With --state replayed, reopen dead letters whose replay was lost, for example in a topic without a
+    subscription.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`dead show`: everything that is known of one dead letter."""
+"""`dead show`: everything that is known about one dead letter."""
 
 import json
 import shlex
@@ -18,7 +18,7 @@ from ops.world import World
 from shared.memory.cases import NO_RECORD
 from shared.memory.firestore import Fields
 
-#: A dead letter is kept some seconds after its step has logged why.
+#: A dead letter is stored some seconds after its step has logged the reason.
 LOGS_LATER = timedelta(minutes=1)
 _RFC3339 = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -31,7 +31,7 @@ def dead_show(
 ) -> None:
     """Show everything about one dead letter.
 
-    What people wrote and were answered is only shown with --with-text.
+    Questions and answers are only shown with --with-text.
 
     \b
     Example:
@@ -57,8 +57,8 @@ def _lines(case: Case, failures: list[Fields], world: World, with_text: bool) ->
     yield f"question   {case.question_id}"
     yield f"thread     {case.thread or case.space or '–'}"
     yield f"asked      {_time(case.asked_at)}"
-    yield f"died       {_time(case.first_at)}, last {_time(case.last_at)}"
-    yield f"in step    {case.step or 'none of ours'}, sent by {case.sender or 'nobody of ours'}"
+    yield f"failed     {_time(case.first_at)}, last {_time(case.last_at)}"
+    yield f"in step    {case.step or '(unknown)'}, sent by {case.sender or '(unknown)'}"
     yield f"reason     {case.reason}"
     yield f"error      {one_line(case.error, 300) or '–'}"
     yield f"attempts   {case.attempts}, copies of the dead letter {case.copies}"
@@ -66,18 +66,18 @@ def _lines(case: Case, failures: list[Fields], world: World, with_text: bool) ->
     yield f"replays    {case.replays}, came back {case.returned}"
     yield f"answered   {_time(case.answered_at)}"
     yield ""
-    yield "The way it took"
+    yield "Its path"
     yield from (f"  {_stop(stop)}" for stop in way_of(case, failures))
     yield ""
     yield from _why(case, failures, world)
     yield ""
-    yield f"The message ({case.bytes} bytes)" + ("" if with_text else "; --with-text shows what was written")
+    yield f"The message ({case.bytes} bytes)" + ("" if with_text else "; --with-text shows its text")
     yield from (f"  {line}" for line in readable(case.data, with_text=with_text).splitlines())
     yield "Its attributes"
     yield from (f"  {name}: {value}" for name, value in sorted(case.attributes.items()))
     for edit in case.edits:
         yield ""
-        yield f"Edited {_time(edit.at)} by {edit.by}; before, it was"
+        yield f"Edited {_time(edit.at)} by {edit.by}. Before that it was:"
         yield from (f"  {line}" for line in readable(edit.before, with_text=with_text).splitlines())
     if case.actions:
         yield ""
@@ -106,11 +106,11 @@ def _why(case: Case, failures: list[Fields], world: World) -> Iterator[str]:
 
 
 def log_query(case: Case, world: World) -> str:
-    """A command that prints what the functions, and Cloud Run itself, have logged about a case."""
+    """A command that prints the log lines of the functions, and of Cloud Run itself, about a case."""
     since = (case.asked_at or case.first_at or datetime.now(UTC)).astimezone(UTC)
     until = (case.last_at or datetime.now(UTC)).astimezone(UTC) + LOGS_LATER
     wanted = f"jsonPayload.question={_quoted(case.question_id)}"
-    if case.step:  # of a process that was killed, Cloud Run alone has logged, without our fields
+    if case.step:  # a killed process logs nothing; Cloud Run's own line lacks our fields
         killed = f"severity>=ERROR AND resource.labels.service_name:{_quoted(case.step)}"
         wanted = f"({wanted} OR ({killed}))"
     query = (
@@ -122,7 +122,7 @@ def log_query(case: Case, world: World) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of Cloud Logging's query language."""
+    """A string in Cloud Logging's query language."""
     return json.dumps(text)
 
 

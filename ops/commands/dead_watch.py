@@ -20,14 +20,14 @@ from ops.groups import grouped
 from ops.selection import Selection
 from ops.world import World
 
-#: Seconds between two looks, at least: each reads all cases.
+#: Shortest pause between two looks, in seconds. Each look reads all cases.
 LEAST_PAUSE = 1.0
 
 
 def dead_watch(
     context: typer.Context,
     every: Annotated[
-        timedelta, typer.Option(parser=duration, metavar="SPAN", help="How often to look.")
+        timedelta, typer.Option(parser=duration, metavar="SPAN", help="Time between two looks.")
     ] = timedelta(seconds=5),
     length: Annotated[
         timedelta | None, typer.Option("--for", parser=duration, metavar="SPAN", help="Stop after this time.")
@@ -35,7 +35,7 @@ def dead_watch(
 ) -> None:
     """Watch the counts by group, live.
 
-    For the minutes after a fix; until Ctrl-C.
+    Useful in the minutes after a fix. Stop it with Ctrl-C.
 
     \b
     Examples:

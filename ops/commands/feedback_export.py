@@ -1,4 +1,4 @@
-"""`feedback export`: ratings into a file."""
+"""`feedback export`: write ratings to a file."""
 
 import json
 import os
@@ -16,14 +16,14 @@ from ops.world import World
 
 def feedback_export(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file, one rating a line.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file. It gets one line per rating.")],
     verdict: AsVerdict = None,
     reason: AsReason = None,
     place: AsPlace = None,
     newer: AsNewer = None,
     with_text: WithText = False,
 ) -> None:
-    """Write ratings to a file, as JSON lines; only you can read it.
+    """Write ratings to a file as JSON lines. Only you can read it.
 
     \b
     Example:
@@ -38,5 +38,5 @@ def feedback_export(
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as lines:
         for each in found:
             lines.write(json.dumps(as_json(each, with_text=with_text), ensure_ascii=False) + "\n")
-    private = ", with what people wrote: keep it private" if with_text else ""
-    note(f"{len(found)} ratings are in {file}{private}.")
+    private = ". It contains private text: keep it safe" if with_text else ""
+    note(f"Wrote {len(found)} ratings to {file}{private}.")

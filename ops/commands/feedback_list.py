@@ -1,4 +1,4 @@
-"""`feedback list`: what people think of answers, the latest first."""
+"""`feedback list`: list ratings, the latest first."""
 
 import json
 from collections import Counter
@@ -24,7 +24,7 @@ def feedback_list(
     reason: AsReason = None,
     place: AsPlace = None,
     newer: AsNewer = None,
-    limit: Annotated[int, typer.Option(min=1, help="The latest so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="How many ratings to show.")] = 20,
     with_text: WithText = False,
     json_wanted: AsJson = False,
 ) -> None:
@@ -48,7 +48,7 @@ def feedback_list(
     if found:
         note(f"{min(limit, len(found))} of {len(found)}: {counts['up']} up, {counts['down']} down")
     else:
-        note(f"Nobody has rated such an answer in {world.where}.")
+        note(f"No ratings match in {world.where}.")
 
 
 def _lines(rating: Fields, *, with_text: bool) -> list[str]:

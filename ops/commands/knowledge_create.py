@@ -1,4 +1,4 @@
-"""`knowledge create`: a corpus to search in."""
+"""`knowledge create`: create a corpus."""
 
 from typing import Annotated
 
@@ -15,17 +15,19 @@ from ops.world import World
 
 def knowledge_create(
     context: typer.Context,
-    name: Annotated[str, typer.Option(help="The corpus's display name.", show_default=False)],
+    name: Annotated[str, typer.Option(help="Display name of the corpus.", show_default=False)],
     location: AsLocation = None,
     embedding_model: Annotated[
         str,
-        typer.Option(help="A publisher model of Google, or an endpoint's name. It cannot be changed later."),
+        typer.Option(
+            help="One of Google's embedding models, or the name of an endpoint. You cannot change it later."
+        ),
     ] = MODEL,
     why: Note = "",
 ) -> None:
-    """Make a corpus, unless there is one of that name.
+    """Create a corpus, unless one with this name exists.
 
-    Prints its resource name: the value of rag_corpus in terraform.tfvars.
+    Prints its resource name. It is the value of rag_corpus in terraform.tfvars.
 
     \b
     Examples:
@@ -36,9 +38,11 @@ def knowledge_create(
     there = corpora(world, location or world.settings.rag_location)
     found = [each for each in there.all() if each.display_name == name]
     if found:
-        note(f"There is a corpus of that name already; it keeps its embedding model, {found[0].model}.")
+        note(f"A corpus with this name already exists. It keeps its embedding model, {found[0].model}.")
         if len(found) > 1:
-            note(f"There are {len(found)} of that name; this is the oldest. Give the others' resource names.")
+            note(
+                f"{len(found)} corpora have this name. This is the oldest. Use resource names for the others."
+            )
         corpus = found[0]
     else:
         operation = new_operation("knowledge-create", world.settings.operator, why)
@@ -46,5 +50,5 @@ def knowledge_create(
             corpus = there.create(name, embedding_model)
             counts["created"] += 1
     say(corpus.name)
-    note(f'For terraform.tfvars: rag_corpus = "{corpus.name}"')
-    note(f"Fill it: python -m ops knowledge import {name} FOLDER --bucket gs://BUCKET")
+    note(f'Put this into terraform.tfvars: rag_corpus = "{corpus.name}"')
+    note(f"To fill it: python -m ops knowledge import {name} FOLDER --bucket gs://BUCKET")

@@ -1,4 +1,4 @@
-"""`knowledge import`: fill a corpus, or bring it up to date."""
+"""`knowledge import`: fill or update a corpus."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ from ops.knowledge_audit import audited
 from ops.options import AsLocation, Note, Yes
 from ops.world import World
 
-#: How many files are named where there may be thousands.
+#: How many file names are printed. There may be thousands of files.
 NAMED = 10
 COUNTED = ("uploaded", "imported", "unchanged", "replaced", "failed")
 
@@ -26,19 +26,20 @@ def knowledge_import(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A folder, or gs://bucket/prefix.")],
     bucket: Annotated[
         str | None,
-        typer.Option(metavar="gs://…", help="Where a folder's files are kept.", show_default=False),
+        typer.Option(metavar="gs://…", help="Bucket for the files of a folder.", show_default=False),
     ] = None,
     delete: Annotated[
-        bool, typer.Option("--delete", help="Delete from the corpus what is gone from the source.")
+        bool, typer.Option("--delete", help="Delete files from the corpus that are gone from the source.")
     ] = False,
     location: AsLocation = None,
     why: Note = "",
     yes: Yes = False,
 ) -> None:
-    """Fill a corpus, or bring it up to date.
+    """Fill or update a corpus.
 
-    Only what is new or has changed is uploaded and imported: run it as often as you like. Files that are gone
-    from the source are listed; --delete removes them from the corpus, and a folder's from the bucket too.
+    Only new and changed files are uploaded and imported, so you can run it as often as you like. Files that
+    are gone from the source are listed. --delete removes them from the corpus and, if SOURCE is a folder,
+    from the bucket.
 
     \b
     Examples:
@@ -49,10 +50,10 @@ def knowledge_import(
     world: World = context.obj
     in_bucket = source.startswith("gs://")
     if in_bucket and bucket:
-        raise OpsError("--bucket is for a folder: SOURCE is a bucket already.", Exit.INVALID)
+        raise OpsError("--bucket is only for folders, and SOURCE is a bucket already.", Exit.INVALID)
     if not in_bucket and not bucket:
         raise OpsError(
-            "RAG Engine reads a folder's files from a bucket, and links name them by it: add "
+            "RAG Engine reads files from a bucket, and links to sources name it. Add "
             "--bucket gs://BUCKET/PREFIX.",
             Exit.INVALID,
         )
@@ -67,7 +68,7 @@ def knowledge_import(
     if outcome.gone:
         _name(f"Gone from {source}", [file.uri for file in outcome.gone])
     if outcome.gone and not delete:
-        note("They are still found; --delete removes them.")
+        note("The bot still finds them. --delete removes them.")
     elif outcome.gone:
         confirm(f"Delete these {len(outcome.gone)} files from {found.display_name}?", yes=yes)
         with audited(world, new_operation("knowledge-delete", world.settings.operator, why), told) as counts:
@@ -87,12 +88,12 @@ def _run(work: Import) -> Outcome:
 def _tell(outcome: Outcome) -> None:
     note(", ".join(f"{outcome.counts[name]} {name}" for name in COUNTED if outcome.counts[name]))
     if outcome.left_out:
-        _name("Left out", [f"{name}: {why}" for name, why in outcome.left_out.items()])
+        _name("Skipped", [f"{name}: {why}" for name, why in outcome.left_out.items()])
     if outcome.failed:
         _name("Failed", outcome.failed)
     if any(UNEXPLAINED in each for each in outcome.failed):
         note(
-            "May RAG Engine read the bucket? It needs roles/storage.objectViewer on it, for "
+            "Can RAG Engine read the bucket? Its service account needs roles/storage.objectViewer on it: "
             "service-PROJECT_NUMBER@gcp-sa-vertex-rag.iam.gserviceaccount.com."
         )
 

@@ -1,4 +1,4 @@
-"""`knowledge list`: the corpora of a location, or the files of one."""
+"""`knowledge list`: list the corpora of a region, or the files of one corpus."""
 
 import json
 from dataclasses import asdict
@@ -15,12 +15,13 @@ from ops.world import World
 def knowledge_list(
     context: typer.Context,
     corpus: Annotated[
-        str | None, typer.Argument(metavar="[CORPUS]", help="Show this one's files.", show_default=False)
+        str | None,
+        typer.Argument(metavar="[CORPUS]", help="List the files of this corpus.", show_default=False),
     ] = None,
     location: AsLocation = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the corpora, or the files of one.
+    """List the corpora, or the files of one corpus.
 
     \b
     Examples:
@@ -52,4 +53,4 @@ def _corpora(world: World, where: str, *, as_json: bool) -> None:
         say(f"{each.created:%Y-%m-%d}  {one_line(each.display_name)}  ({each.model or 'no embedding model'})")
         say(f"    {each.name}")
     if not found:
-        note(f"There is no corpus in {where}. Make one: python -m ops knowledge create --name NAME")
+        note(f"There is no corpus in {where}. Create one: python -m ops knowledge create --name NAME")

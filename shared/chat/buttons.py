@@ -28,9 +28,9 @@ def row(*buttons: Card) -> Card:
     return {"button_list": {"buttons": list(buttons)}}
 
 
-def about(function: str, language: str, action: str, question_id: str, again: int) -> Card:
+def about(function: str, language: str, action: str, question_id: str, answer_number: int) -> Card:
     """A button with words about an answer: `LITERAL` or `AGAIN`."""
-    parameters = {"action": action, "question": question_id, "again": str(again)}
+    parameters = {"action": action, "question": question_id, "again": str(answer_number)}
     return button(function, text(language, "button", action), parameters)
 
 
@@ -44,13 +44,13 @@ def ratings(
     function: str,
     language: str,
     question_id: str,
-    again: int,
+    answer_number: int,
     chosen: Verdict | None = None,
     *,
     ask: bool = True,
 ) -> list[Card]:
     """The two thumbs below an answer; the chosen one says thank you. After a thumb down `ask` why."""
-    given = {"action": RATE, "question": question_id, "again": str(again)}
+    given = {"action": RATE, "question": question_id, "again": str(answer_number)}
     thumbs = [_thumb(function, language, {**given, "verdict": each}, each, chosen) for each in VERDICTS]
     if chosen != "down" or not ask:
         return [row(*thumbs)]

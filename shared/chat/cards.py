@@ -1,4 +1,4 @@
-"""The progress card: three steps, each done, running or waiting, and how long those that are done took."""
+"""The progress card: each stage done, running or waiting, and how long those that are done took."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -9,47 +9,41 @@ from shared.language.catalogue import text
 from shared.language.untrusted import visible
 from shared.messages.envelope import Language
 from shared.messages.step import Note
+from shared.pipeline import pipeline
 
 #: A card is no place for an essay: a longer query is cut.
 LONGEST_QUERY = 200
 
 State = Literal["done", "running", "waiting"]
-Stage = Literal["understanding", "searching", "writing"]
-STAGES: tuple[Stage, ...] = ("understanding", "searching", "writing")
 _ICONS = {"done": "check_circle", "running": "progress_activity", "waiting": "radio_button_unchecked"}
-
-
-#: The steps that a stage consists of.
-_STEPS: Mapping[Stage, tuple[str, ...]] = {
-    "understanding": ("ingest", "reformulate"),
-    "searching": ("retrieve",),
-    "writing": ("answer",),
-}
 
 
 def progress(
     language: Language,
-    running: Stage,
+    running: str,
     search_query: str | None = None,
     note: Note | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> Content:
     """The card while one stage is running; with the query as soon as it is known, and a note if need be.
 
-    `seconds` is how long each step took that is done, as far as that is known.
+    `running` is the stage (of the pipeline's table; else ValueError is raised), and `seconds` how long each
+    step took that is done, as far as that is known.
 
     What is under way is said in the message's text: unlike the fallback text of a card, which notifications
     show, it gives way to the answer (an update has no mask for the other).
     """
-    current = STAGES.index(running)
+    stages = pipeline().stages
+    current = stages.index(running)
 
-    def took(stage: Stage) -> float | None:
-        known = [(seconds or {})[step] for step in _STEPS[stage] if step in (seconds or {})]
-        return sum(known) if known and STAGES.index(stage) < current else None
+    def took(stage: str) -> float | None:
+        steps = [step.name for step in pipeline().steps if step.stage == stage]
+        known = [(seconds or {})[step] for step in steps if step in (seconds or {})]
+        return sum(known) if known and stages.index(stage) < current else None
 
     rows = [
         _row(language, _label(language, stage, search_query), _state(position, current), took(stage))
-        for position, stage in enumerate(STAGES)
+        for position, stage in enumerate(stages)
     ]
     if note:
         rows.append({"text_paragraph": {"text": escaped(text(language, "progress", note))}})
@@ -57,7 +51,7 @@ def progress(
     return Content(text(language, "progress", "title"), [card])
 
 
-def _label(language: Language, stage: Stage, search_query: str | None) -> str:
+def _label(language: Language, stage: str, search_query: str | None) -> str:
     if stage == "searching" and search_query:
         return text(language, "progress", "searching_for", query=shortened(search_query, LONGEST_QUERY))
     return text(language, "progress", stage)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from shared.chat.cards import Stage, progress
+from shared.chat.cards import progress
 from shared.chat.message import Chat, Content
 from shared.memory.records import Records
 from shared.messages.envelope import Envelope, Question
@@ -22,22 +22,24 @@ class Progress:
         self._chat = chat
         self._records = records
 
-    def show(self, question: Question, content: Content, deadline: Deadline, *, again: int = 0) -> None:
+    def show(
+        self, question: Question, content: Content, deadline: Deadline, *, answer_number: int = 0
+    ) -> None:
         """Replace what the message shows, unless a final message is noted. Raises what went wrong.
 
-        `again` is the how-many-th answer that is under way.
+        `answer_number` is the answer that is under way (0 = first).
         """
         briefly = deadline.within(WAIT_FOR_PROGRESS)
-        lease = self._records.lease(question.id, briefly, again=again)
+        lease = self._records.lease(question.id, briefly, answer_number=answer_number)
         if lease is None or lease.seconds < LEAST_LEASE:
             return
         with self._records.writing(question.id, lease, briefly) as until:
             self._chat.update_progress(question, content, until)
 
     def say(
-        self, envelope: Envelope, stage: Stage, note: Note, times: Mapping[str, float], deadline: Deadline
+        self, envelope: Envelope, stage: str, note: Note, times: Mapping[str, float], deadline: Deadline
     ) -> None:
         """Show the stage that is under way, with a note. Raises what went wrong."""
         question = envelope.question
         card = progress(question.language, stage, envelope.search_query, note, times)
-        self.show(question, card, deadline, again=envelope.again)
+        self.show(question, card, deadline, answer_number=envelope.answer_number)

@@ -14,14 +14,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient, in_one_line
 
 COLLECTION = "space_slots"
-#: The document is of no use once its second has passed; Firestore may delete it.
-KEEP = timedelta(hours=1)
 #: Seconds for asking. Without an answer the write goes out all the same; Chat itself says if it is too much.
 WAIT_FOR_SLOT = 4.0
 #: Others were faster, each time that was tried, or until the time was used up.
@@ -112,7 +111,7 @@ class Slots:
             return {
                 "space": space,
                 "next_at": turn + self._spacing,
-                "expired_at": expiry(turn, KEEP),
+                "expired_at": expiry(turn, retention.SLOTS),
             }
 
         reference = self._client.collection(COLLECTION).document(document_id(space))

@@ -14,11 +14,12 @@
 The rest belongs to the operators' tools (ops/).
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from google.api_core.exceptions import NotFound
 
+from shared.memory import retention
 from shared.memory.firestore import TIMEOUT, Fields, change, document_id, expiry
 from shared.memory.forgotten import Forgotten
 from shared.messages.dead_letter import DeadLetter, reference
@@ -26,8 +27,6 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.retry import call
 
 COLLECTION = "dead_letters"
-#: As long as Pub/Sub can keep a message.
-KEEP = timedelta(days=31)
 MOST_BYTES = 900_000
 #: Enough to recognise copies; a message that keeps coming back must not fill the document.
 MOST_MESSAGE_IDS = 50
@@ -123,10 +122,10 @@ def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields
         "last_at": now,
         "state": OPEN,
         "answered_at": None,
-        "again": letter.again,
+        "again": letter.answer_number,
         "replays": letter.replay,
         "returned": 0,
-        "expired_at": expiry(now, KEEP),
+        "expired_at": expiry(now, retention.DEAD_LETTERS),
     }
 
 
@@ -147,13 +146,13 @@ def with_letter(current: Fields, letter: DeadLetter, case: Fields) -> Fields | N
         "message_ids": [*known, letter.message_id][-MOST_MESSAGE_IDS:],
     }
     before = (count(current, "again"), count(current, "replays"))
-    if not damaged and (current["state"] == DISCARDED or (letter.again, letter.replay) < before):
+    if not damaged and (current["state"] == DISCARDED or (letter.answer_number, letter.replay) < before):
         return counted
     return {
         **damaged,
         **{name: case[name] for name in _OF_THE_LETTER},
         **_known_reason(current, case),
-        **({"answered_at": None} if letter.again > count(current, "again") else {}),
+        **({"answered_at": None} if letter.answer_number > count(current, "again") else {}),
         **_returned(current, letter),
         **counted,
     }

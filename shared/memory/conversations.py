@@ -12,9 +12,10 @@ The timestamp of both turns of a question is the time it was asked. Readers do n
 anything in it that is not of this shape is passed over.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
 from shared.memory.forgotten import Forgotten
 from shared.memory.turns import Noted, asked_of, counting, entries, fitting, is_of, noted, size_of, turn_of
@@ -36,7 +37,7 @@ class Conversations:
 
     def __init__(self, client: Any, hours: float) -> None:
         self._client = client
-        self._keep = timedelta(hours=hours)
+        self._keep = retention.by_history(hours)
         self._forgotten = Forgotten(client)
 
     def known(self, conversation: str, deadline: Deadline) -> tuple[Turn, ...]:
@@ -108,22 +109,26 @@ class Conversations:
         *,
         search_query: str,
         sources: list[str],
-        again: int = 0,
+        answer_number: int = 0,
     ) -> None:
         """Save a question with its answer, once, in order of asking; not if it is forgotten by now.
 
-        `again` is the how-many-th answer it is: a later one takes the place of an earlier one. Raises
-        Transient or Permanent.
+        `answer_number` tells which answer it is (0 = first): a later one takes the place of an earlier one.
+        Raises Transient or Permanent.
         """
         now = datetime.now(UTC)
         asked = {"question_id": question.id, "timestamp": question.asked_at}
         said: Fields = {**asked, "role": "assistant", "text": answer}
-        said |= {"search_query": search_query, "sources": sources, **({"again": again} if again else {})}
+        said |= {
+            "search_query": search_query,
+            "sources": sources,
+            **({"again": answer_number} if answer_number else {}),
+        }
         turn: list[Fields] = [{**asked, "role": "user", "text": question.text}, said]
 
         def edit(current: Fields | None) -> Fields | None:
             turns, pending = self._remembered(current, now)
-            if any(is_of(entry, question, since=again) for entry in turns):
+            if any(is_of(entry, question, since=answer_number) for entry in turns):
                 return None
             turns = [entry for entry in turns if entry["question_id"] != question.id]
             waiting = [entry for entry in pending if entry["question_id"] != question.id]
@@ -135,8 +140,8 @@ class Conversations:
 
         change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
 
-    def drop_turn(self, question: Question, deadline: Deadline, *, again: int) -> None:
-        """Forget what a question was answered before the how-many-th time: there is no answer any more.
+    def drop_turn(self, question: Question, deadline: Deadline, *, answer_number: int) -> None:
+        """Forget what a question was answered before the answer of this number: there is no answer any more.
 
         Raises Transient or Permanent.
         """
@@ -145,7 +150,7 @@ class Conversations:
         def edit(current: Fields | None) -> Fields | None:
             turns, pending = self._remembered(current, now)
             kept = [entry for entry in turns if entry["question_id"] != question.id]
-            if kept == turns or any(is_of(entry, question, since=again) for entry in turns):
+            if kept == turns or any(is_of(entry, question, since=answer_number) for entry in turns):
                 return None
             return self._document(question, kept, pending, now)
 

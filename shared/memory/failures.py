@@ -5,16 +5,15 @@ leaves a record in Firestore: `failures/<question id>.<step>`, with the error, w
 and when. It holds nothing that a person wrote.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError
 
 COLLECTION = "failures"
-#: As long as the dead letters themselves can be replayed.
-KEEP = timedelta(days=31)
 
 
 class Failures:
@@ -44,7 +43,7 @@ class Failures:
                 "count": _count(earlier) + 1,
                 "first_at": earlier.get("first_at", now),
                 "last_at": now,
-                "expired_at": expiry(now, KEEP),
+                "expired_at": expiry(now, retention.FAILURES),
             }
 
         stored = change(self._client, reference, edit, deadline, attempts=1)

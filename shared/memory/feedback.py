@@ -7,13 +7,14 @@ their mind replaces it. Who it was is not kept.
 """
 
 import hashlib
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from shared.chat.places import Place
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, expiry
 from shared.messages.dead_letter import reference
-from shared.messages.ending import again_of
+from shared.messages.ending import Ending
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 
@@ -23,8 +24,6 @@ Verdict = Literal["up", "down"]
 Reason = Literal["wrong", "incomplete", "outdated", "off_topic"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 REASONS: tuple[Reason, ...] = get_args(Reason)
-#: As `/help` tells people.
-KEEP = timedelta(days=90)
 
 
 class Feedback:
@@ -36,7 +35,7 @@ class Feedback:
     def keep(
         self,
         question: Question,
-        final: Fields,
+        ending: Ending,
         place: Place,
         verdict: Verdict,
         reason: Reason | None,
@@ -46,7 +45,7 @@ class Feedback:
 
         Returns whether it is theirs now. Raises Transient or Permanent.
         """
-        fields = _fields(question, final, place, verdict, reason if verdict == "down" else None)
+        fields = _fields(question, ending, place, verdict, reason if verdict == "down" else None)
         latest = True
 
         def edit(current: Fields | None) -> Fields | None:
@@ -64,7 +63,7 @@ class Feedback:
 
 
 def _fields(
-    question: Question, final: Fields, place: Place, verdict: Verdict, reason: Reason | None
+    question: Question, ending: Ending, place: Place, verdict: Verdict, reason: Reason | None
 ) -> Fields:
     return {
         "question_id": question.id,
@@ -72,15 +71,15 @@ def _fields(
         "conversation": question.conversation,
         "space": question.space,
         "thread": question.thread,
-        "again": again_of(final),
+        "again": ending.answer_number,
         "verdict": verdict,
         "reason": reason,
         "question": question.text,
-        "search_query": final["search_query"],
-        "sources": [source["id"] for source in final["sources"]],
-        "model": final.get("model"),
+        "search_query": ending.search_query,
+        "sources": [source.id for source in ending.sources],
+        "model": ending.model,
         "language": question.language,
         "asked_at": question.asked_at,
         "at": place.at,
-        "expired_at": expiry(datetime.now(UTC), KEEP),
+        "expired_at": expiry(datetime.now(UTC), retention.FEEDBACK),
     }

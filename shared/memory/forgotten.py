@@ -4,17 +4,16 @@
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
+from shared.memory import retention
 from shared.memory.firestore import TIMEOUT, Fields, change, document_id, expiry
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.retry import call
 
 COLLECTION = "forgotten"
-#: As long as a question can wait anywhere, such as in the operators' copy of the dead letters.
-KEEP = timedelta(days=31)
 
 
 class Forgotten:
@@ -29,7 +28,7 @@ class Forgotten:
         Raises Transient or Permanent.
         """
         now = datetime.now(UTC)
-        fields: Fields = {"name": name, "at": now, "expired_at": expiry(now, KEEP)}
+        fields: Fields = {"name": name, "at": now, "expired_at": expiry(now, retention.FORGOTTEN)}
         change(self._client, self._reference(name), lambda _: fields, deadline)
 
     def covers(self, question: Question, deadline: Deadline) -> bool:

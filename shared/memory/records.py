@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.memory.firestore import Fields, change, document_id, expiry, read
-from shared.messages.ending import APOLOGY, again_of, is_final
+from shared.messages.ending import APOLOGY, Ending
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
 
@@ -37,17 +37,17 @@ POLL = 0.1
 
 @dataclass(frozen=True)
 class Settled:
-    """The final message of a question, and whether all that follows from it was done already."""
+    """The ending of a question, and whether all that follows from it was done already."""
 
-    final: Fields
+    ending: Ending
     posted: bool
     #: Whether the question has been a dead letter: an apology was noted before.
     apologised: bool = False
 
     @property
-    def again(self) -> int:
-        """The how-many-th answer it is; 0 is the first one."""
-        return again_of(self.final)
+    def answer_number(self) -> int:
+        """The number of the answer; 0 is the first one."""
+        return self.ending.answer_number
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,15 @@ class Records:
         self._keep = timedelta(hours=hours)
         self._sleep = sleep
 
-    def lease(self, question_id: str, deadline: Deadline, *, again: int = 0) -> Lease | None:
+    def lease(self, question_id: str, deadline: Deadline, *, answer_number: int = 0) -> Lease | None:
         """Ask to write progress now: a lease to give back, or None when a final message is noted or
         somebody else is writing."""
-        return self._lease(question_id, LEASE, None, again, deadline)
+        return self._lease(question_id, LEASE, None, answer_number, deadline)
 
-    def lease_for_apology(self, question_id: str, apology: Fields, deadline: Deadline) -> Lease | None:
+    def lease_for_apology(self, question_id: str, apology: Ending, deadline: Deadline) -> Lease | None:
         """Note an apology and ask to write it now: a lease, or None when an answer is noted or the apology
         is posted. Raises Transient while somebody else is writing."""
-        return self._lease(question_id, APOLOGY_LEASE, apology, again_of(apology), deadline)
+        return self._lease(question_id, APOLOGY_LEASE, apology, apology.answer_number, deadline)
 
     @contextmanager
     def writing(
@@ -114,7 +114,12 @@ class Records:
         change(self._client, self._reference(question_id), edit, deadline)
 
     def _lease(
-        self, question_id: str, length: timedelta, apology: Fields | None, again: int, deadline: Deadline
+        self,
+        question_id: str,
+        length: timedelta,
+        apology: Ending | None,
+        answer_number: int,
+        deadline: Deadline,
     ) -> Lease | None:
         granted: Lease | None = None
 
@@ -123,14 +128,16 @@ class Records:
             now = datetime.now(UTC)  # each time anew: reading may have taken a while
             record = self._record(question_id, current, now)
             granted = None
-            if not _may_write(record, apology, again):
+            if not _may_write(record, apology, answer_number):
                 return None
             if _leased(record, now):
                 if apology is not None:
                     raise Transient("message_busy", "progress is being written")
                 return None
             granted = Lease(secrets.token_hex(8), now + length)
-            final = {} if apology is None else {"final": apology, "posted": False, "apologised": True}
+            final = (
+                {} if apology is None else {"final": apology.to_fields(), "posted": False, "apologised": True}
+            )
             return {**record, **final, "lease": granted.key, "lease_until": granted.until}
 
         change(self._client, self._reference(question_id), edit, deadline, attempts=1)
@@ -141,7 +148,7 @@ class Records:
         snapshot = read(self._reference(question_id), deadline)
         return _settled(snapshot.to_dict() if snapshot.exists else None)
 
-    def settle(self, question_id: str, final: Fields, deadline: Deadline) -> Settled:
+    def settle(self, question_id: str, ending: Ending, deadline: Deadline) -> Settled:
         """Note the final message, unless one is noted already, and wait until nothing is being written.
 
         Returns what is noted then: it may be of a later time, when the question was answered again.
@@ -150,18 +157,18 @@ class Records:
 
         def edit(current: Fields | None) -> Fields | None:
             record = self._record(question_id, current, now)
-            if not _gives_way(record, again_of(final)):
+            if not _is_replaced_by(record, ending.answer_number):
                 return None
-            return {**record, "final": final, "posted": False}
+            return {**record, "final": ending.to_fields(), "posted": False}
 
         reference = self._reference(question_id)
         record = change(self._client, reference, edit, deadline)
         while _leased(record or {}, datetime.now(UTC)) and deadline.remaining > POLL:
             self._sleep(POLL)
             record = read(reference, deadline).to_dict()
-        return _settled(record) or Settled(final, posted=False)
+        return _settled(record) or Settled(ending, posted=False)
 
-    def mark_posted(self, question_id: str, deadline: Deadline, *, again: int = 0) -> Settled | None:
+    def mark_posted(self, question_id: str, deadline: Deadline, *, answer_number: int = 0) -> Settled | None:
         """Note that the final message is in Chat and its turn is saved: a redelivery has nothing to do.
 
         Returns the final message of a later time, if one was noted meanwhile: then that one is to be seen.
@@ -171,7 +178,7 @@ class Records:
         def edit(current: Fields | None) -> Fields | None:
             nonlocal newer
             settled = _settled(current)
-            newer = settled if settled and settled.again > again else None
+            newer = settled if settled and settled.answer_number > answer_number else None
             return {"posted": True} if settled and newer is None and not settled.posted else None
 
         change(self._client, self._reference(question_id), edit, deadline)
@@ -195,26 +202,33 @@ class Records:
 
 
 def _kind(record: Fields) -> str | None:
-    final = record.get("final")
-    return str(final["kind"]) if is_final(final) else None
+    ending = Ending.read(record.get("final"))
+    return ending.kind if ending else None
 
 
-def _noted(record: Fields) -> int:
-    """The how-many-th answer is noted; -1 for none."""
-    final = record.get("final")
-    return again_of(final) if is_final(final) else -1
+def _with_apology(apology: Ending | None) -> Fields:
+    return {"final": apology.to_fields(), "posted": False, "apologised": True} if apology else {}
 
 
-def _gives_way(record: Fields, again: int) -> bool:
-    """Whether what is noted, if anything, gives way to the how-many-th answer."""
-    return _noted(record) < again or (_noted(record) == again and _kind(record) == APOLOGY)
+def _recorded(record: Fields) -> int:
+    """The number of the recorded answer (0 = first); -1 for none."""
+    ending = Ending.read(record.get("final"))
+    return ending.answer_number if ending else -1
 
 
-def _may_write(record: Fields, apology: Fields | None, again: int) -> bool:
+def _is_replaced_by(record: Fields, answer_number: int) -> bool:
+    """Whether the recorded ending, if there is one, is replaced by the answer of this number."""
+    recorded = _recorded(record)
+    return recorded < answer_number or (recorded == answer_number and _kind(record) == APOLOGY)
+
+
+def _may_write(record: Fields, apology: Ending | None, answer_number: int) -> bool:
     """Whether progress, or this apology, may still be written: not after an answer, and an apology once."""
     if apology is None:
-        return _noted(record) < again or _noted(record) == -1
-    return _noted(record) < again or (_gives_way(record, again) and not record.get("posted"))
+        return _recorded(record) < answer_number or _recorded(record) == -1
+    return _recorded(record) < answer_number or (
+        _is_replaced_by(record, answer_number) and not record.get("posted")
+    )
 
 
 def _leased(record: Fields, now: datetime) -> bool:
@@ -224,7 +238,7 @@ def _leased(record: Fields, now: datetime) -> bool:
 
 def _settled(record: Fields | None) -> Settled | None:
     record = record or {}
-    final = record.get("final")
-    if not is_final(final):
+    ending = Ending.read(record.get("final"))
+    if ending is None:
         return None
-    return Settled(final, bool(record.get("posted")), bool(record.get("apologised")))
+    return Settled(ending, bool(record.get("posted")), bool(record.get("apologised")))

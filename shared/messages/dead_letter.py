@@ -13,13 +13,9 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from shared.messages.envelope import Context, Envelope, Question, document_id
+from shared.pipeline import CHAT, pipeline
 from shared.runtime.cloudevent import REPLAY_COUNT, received_attributes
 from shared.runtime.errors import StepError
-
-#: Who sends events, not as CloudEvents, and the topic they come by where they do not come over HTTPS.
-CHAT, EVENTS = "chat", "chat-events"
-#: Who takes what a step, or Chat, sends.
-TAKER = {CHAT: "ingest", "ingest": "reformulate", "reformulate": "retrieve", "retrieve": "answer"}
 
 _SOURCE = "//threadwise/"
 _OURS = "dead-letter-"
@@ -79,8 +75,8 @@ class DeadLetter:
         envelope = _opened(body)
         question = envelope.question if envelope else _question_alone(body)
         parked_by = received.get("dead-letter-step")
-        sent_on = EVENTS in lowered.get(_SUBSCRIPTION, "")
-        must_be_event = parked_by == TAKER[CHAT] or sent_on
+        sent_on = pipeline().chat_events in lowered.get(_SUBSCRIPTION, "")
+        must_be_event = parked_by == pipeline().first.name or sent_on
         event = None if question else read_event(body, must_be_event)
         return cls(
             data=event[0] if event else body,
@@ -100,9 +96,9 @@ class DeadLetter:
         return (self.envelope.contexts or ()) if self.envelope else ()
 
     @property
-    def again(self) -> int:
-        """The how-many-th answer it was to lead to; 0 is the first one."""
-        return self.envelope.again if self.envelope else 0
+    def answer_number(self) -> int:
+        """The number of the answer that it was to lead to; 0 is the first one."""
+        return self.envelope.answer_number if self.envelope else 0
 
     @property
     def sender(self) -> str | None:
@@ -115,7 +111,8 @@ class DeadLetter:
     @property
     def step(self) -> str | None:
         """Where it failed: the step that parked it, or else the one that takes what the sender sends."""
-        return self.parked_by or TAKER.get(self.sender or "")
+        taker = pipeline().takers.get(self.sender or "")
+        return self.parked_by or (taker.name if taker else None)
 
     @property
     def replay(self) -> int:

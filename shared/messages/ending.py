@@ -1,88 +1,109 @@
-"""What a question's message says at last, as its record holds it (`shared/memory/records.py`).
+"""The ending of a question: what its message says at last, as the question's record holds it.
 
-kind (answer, clarification, fallback, courtesy, apology), answered, text, more (the texts of further
-messages), plain (without the hint), search_query, sources (id, number, title, link, and the quoted
-passage). Of later versions, so they may be missing: asked (the question), since (when somebody began to
-wait for it), again (the how-many-th answer it is), literal (whether the question's own words were
-searched for), button (what a click calls; None: there are no clicks), and model.
+An ending is stored as the field `final` of `questions/<message name with _>` (`shared/memory/records.py`),
+under the names that its fields have always had: `again` and `button` are aliases. A reader passes over fields
+that it does not know, and fields that came later have defaults, so that functions of two versions can work
+side by side.
 """
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any, TypeGuard
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_serializer
 
-from shared.memory.firestore import Fields
 from shared.messages.envelope import Envelope, Question
 
+#: The kinds. A courtesy is the reply to a greeting or to thanks.
 APOLOGY, FALLBACK, ANSWER, CLARIFICATION = "apology", "fallback", "answer", "clarification"
-#: What is said to a greeting or to thanks.
 COURTESY = "courtesy"
 #: The kinds that the next question may refer to: "the second one", "on a Mac".
 REMEMBERED = {ANSWER, CLARIFICATION}
-_FINAL = {"kind": str, "answered": bool, "text": str, "plain": str, "search_query": str, "sources": list}
-_SOURCE = {"id", "number", "title", "link"}
+#: The version that is written. It grows when a field changes its meaning.
+VERSION = 1
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-#: What may be missing, and what it is otherwise.
-_LATER: dict[str, Callable[[Any], bool]] = {
-    "more": lambda value: isinstance(value, list) and all(isinstance(text, str) for text in value),
-    "asked": lambda value: isinstance(value, dict),
-    "since": lambda value: isinstance(value, datetime),
-    "again": _is_count,
-    "literal": lambda value: isinstance(value, bool),
-    "button": lambda value: value is None or isinstance(value, str),
-    "model": lambda value: value is None or isinstance(value, str),
-}
-
-
-def is_final(value: Any) -> TypeGuard[Fields]:
-    """Whether a record's `final` is of this version's shape; another one counts as none."""
-    return (
-        isinstance(value, dict)
-        and all(isinstance(value.get(name), kind) for name, kind in _FINAL.items())
-        and bool(value["text"].strip())
-        and all(fits(value[name]) for name, fits in _LATER.items() if name in value)
-        and all(map(_is_source, value["sources"]))
+class _Stored(BaseModel):
+    # hide_input: an error must not carry what a person wrote into a log.
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        strict=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+        hide_input_in_errors=True,
     )
 
 
-def _is_source(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() - {"quote"} == _SOURCE
-        and isinstance(value["id"], str)
-        and _is_count(value["number"])
-        and isinstance(value["title"], str)
-        and isinstance(value["link"], str | None)
-        and isinstance(value.get("quote", ""), str)
-    )
+class Source(_Stored):
+    """A source as it is shown: its number in the text, its title, a link if there is one, and the passage."""
+
+    id: str
+    number: Annotated[int, Field(ge=0)]
+    title: str
+    link: str | None
+    quote: str = ""
 
 
-def again_of(final: Fields) -> int:
-    """The how-many-th answer it is; 0 is the first one."""
-    return int(final.get("again", 0))
-
-
-def asked_in(final: Fields) -> Question | None:
-    """The question that it answers, as far as it is noted."""
+def _question_or_none(value: Any) -> Question | None:
     try:
-        return Question.model_validate(final.get("asked"))
+        return Question.model_validate(value)
     except ValidationError:
         return None
 
 
-def origin(envelope: Envelope) -> Fields:
-    """What a final message keeps of the envelope that led to it."""
+class Ending(_Stored):
+    """What a question's message says at last.
+
+    `more` are the texts of further messages, `plain` is the text without the hint. `asked` is the question
+    (None: not stored, or of another shape), `since` when somebody began to wait for this ending.
+    `answer_number` counts how often the asker has had the question answered anew: 0 is the first answer.
+    `literal`: the question's own words were searched for. `click_target` is what a click on a button calls;
+    None where Chat brings no clicks. `model` has written the answer.
+    """
+
+    version: Annotated[int, Field(ge=1)] = VERSION
+    kind: str
+    answered: bool
+    text: Annotated[str, Field(pattern=r"\S")]
+    more: list[str] = Field(default_factory=list)
+    plain: str
+    search_query: str
+    sources: list[Source]
+    asked: Annotated[Question | None, BeforeValidator(_question_or_none)] = None
+    since: datetime | None = None
+    answer_number: Annotated[int, Field(ge=0, alias="again")] = 0
+    literal: bool = False
+    click_target: Annotated[str | None, Field(alias="button")] = None
+    model: str | None = None
+
+    @field_serializer("asked")
+    def _as_json(self, asked: Question | None) -> dict[str, Any] | None:
+        return asked.model_dump(mode="json") if asked else None
+
+    @property
+    def parts(self) -> list[str]:
+        """The texts of all messages, in order."""
+        return [self.text, *self.more]
+
+    def to_fields(self) -> dict[str, Any]:
+        """The fields as Firestore takes them."""
+        return self.model_dump(by_alias=True)
+
+    @classmethod
+    def read(cls, value: Any) -> "Ending | None":
+        """The ending in a record's field; None where there is none, or something of another shape."""
+        try:
+            return cls.model_validate(value)
+        except ValidationError:
+            return None
+
+
+def origin(envelope: Envelope) -> dict[str, Any]:
+    """What an ending keeps of the envelope that led to it, as arguments of `Ending`."""
     return {
-        "asked": envelope.question.model_dump(mode="json"),
+        "asked": envelope.question,
         "since": envelope.since,
-        "again": envelope.again,
+        "answer_number": envelope.answer_number,
         "literal": envelope.literal,
-        "button": envelope.button,
+        "click_target": envelope.click_target,
     }

@@ -37,7 +37,9 @@ def document_id(resource_name: str) -> str:
 
 class _Part(BaseModel):
     # hide_input: an error must not carry what a person wrote into a log.
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, validate_by_name=True, validate_by_alias=True
+    )
 
 
 class Turn(_Part):
@@ -82,9 +84,9 @@ class Envelope(_Part):
 
     `rewrite_fault`: a reason code when the search query of a follow-up had to be made by rule, because the
     model gave none or none that could be used; None otherwise.
-    `again` is how often the asker has had the question answered anew, and `again_at` when that was last;
-    `literal`: search for the question's own words. `button` is what a click on a button of ours calls; None
-    where Chat brings no clicks.
+    `answer_number` counts how often the asker has had the question answered anew, and `again_at` is when that
+    was last; `literal`: search for the question's own words. `click_target` is what a click on a button of
+    ours calls; None where Chat brings no clicks. On the wire their names are `again` and `button`.
     """
 
     version: Literal[2] = 2
@@ -94,15 +96,15 @@ class Envelope(_Part):
     search_query: str | None = None
     rewrite_fault: Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")] | None = None
     contexts: tuple[Context, ...] | None = None
-    again: Annotated[int, Field(ge=0)] = 0
+    answer_number: Annotated[int, Field(ge=0, alias="again")] = 0
     again_at: AwareDatetime | None = None
     literal: bool = False
-    button: Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,400}$")] | None = None
+    click_target: Annotated[str | None, Field(pattern=r"^[\x21-\x7e]{1,400}$", alias="button")] = None
 
     @property
     def key(self) -> str:
-        """Names what is to be answered: the question, and the how-many-th time it is answered."""
-        return f"{self.question.id}#{self.again}" if self.again else self.question.id
+        """Names what is to be answered: the question, and the number of the answer if it is not the first."""
+        return f"{self.question.id}#{self.answer_number}" if self.answer_number else self.question.id
 
     @property
     def since(self) -> datetime:
@@ -111,7 +113,7 @@ class Envelope(_Part):
 
     def to_bytes(self) -> bytes:
         """UTF-8 JSON."""
-        return self.model_dump_json().encode("utf-8")
+        return self.model_dump_json(by_alias=True).encode("utf-8")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Envelope":

@@ -9,10 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from shared.messages.dead_letter import question_id_in, unknown_id
 from shared.messages.envelope import Envelope
+from shared.pipeline import Row
 from shared.runtime import logs, receiver
 from shared.runtime.cloudevent import data_of, message, passed_on, received_attributes, seconds_of
 from shared.runtime.deadline import Deadline
@@ -35,7 +36,7 @@ Times = Mapping[str, float]
 class ProgressCards(Protocol):
     """Who shows in the question's message how it goes (`shared/chat/progress.py`)."""
 
-    def say(self, envelope: Envelope, stage: Any, note: Note, times: Times, deadline: Deadline) -> None:
+    def say(self, envelope: Envelope, stage: str, note: Note, times: Times, deadline: Deadline) -> None:
         """Show the stage that is under way, with a note."""
 
 
@@ -64,7 +65,7 @@ class Step(Receiver[Envelope, W]):
     def __init__(
         self,
         name: str,
-        stage: Any,
+        stage: str,
         seconds: float,
         services: Callable[[], W],
         work: Callable[[Envelope, W, Deadline], Envelope | None],
@@ -165,8 +166,7 @@ class Step(Receiver[Envelope, W]):
 
 
 def serve(
-    name: str,
-    stage: Any,
+    row: Row,
     settings: C,
     open_services: Callable[[C], W],
     work: Callable[[Envelope, W, Deadline], Envelope | None],
@@ -175,8 +175,8 @@ def serve(
     """The step of a function's `main.py`, set up by its settings; the clients are made on first use."""
     logs.set_up(settings.google_cloud_project, content=settings.log_content)
     return Step(
-        name=name,
-        stage=stage,
+        name=row.name,
+        stage=row.stage,
         seconds=settings.step_seconds,
         services=lambda: open_services(settings),
         work=work,

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from shared.pipeline import pipeline
+
 LOOPBACK = {"127.0.0.1", "localhost"}
 TOPIC = r"^[A-Za-z][A-Za-z0-9._~+%-]{2,254}$"
 
@@ -33,7 +35,9 @@ class CommonSettings(BaseSettings):
     firestore_database: str = Field(default="(default)", min_length=1, description="Firestore database id")
     publishes_to: str | None = Field(default=None, pattern=TOPIC, description="Topic of the next step")
     dead_letter_topic: str = Field(
-        default="dead-letters", pattern=TOPIC, description="Topic for what cannot go on"
+        default_factory=lambda: pipeline().dead_letters,
+        pattern=TOPIC,
+        description="Topic for what cannot go on",
     )
     chat_writes_per_second: float = Field(
         default=1, gt=0, le=1000, description="Chat's quota of writes a second in one space"

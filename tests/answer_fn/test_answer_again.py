@@ -11,7 +11,7 @@ from shared.language.catalogue import text
 from shared.messages.envelope import Context, Question
 from shared.runtime.deadline import Deadline
 from tests.support.answering import findings, saved
-from tests.support.factories import final, question
+from tests.support.factories import ending, question
 
 pytest_plugins = ["tests.support.answer_fixtures"]
 
@@ -34,7 +34,7 @@ def test_an_answer_noted_before_a_crash_is_the_one_that_is_posted_after_it(
     services: Services, found: tuple[Context, ...], firestore: Any, message: Any
 ) -> None:
     sent = findings(found)
-    noted = final("answer", "Noted.")
+    noted = ending("answer", "Noted.")
     services.records.settle(sent.question.id, noted, Deadline(5))
 
     answer(sent, services, Deadline(60))
@@ -47,7 +47,7 @@ def test_an_answer_in_parts_is_posted_again_as_it_was_noted(
     services: Services, found: tuple[Context, ...], firestore: Any, message: Any
 ) -> None:
     sent = findings(found)
-    services.records.settle(sent.question.id, {**final("answer", "One."), "more": ["Two."]}, Deadline(5))
+    services.records.settle(sent.question.id, ending("answer", "One.", more=["Two."]), Deadline(5))
 
     for _ in range(2):
         answer(sent, services, Deadline(60))
@@ -67,7 +67,7 @@ def test_a_redelivered_fallback_is_the_one_that_was_noted(
     answer(sent, services, Deadline(60))
 
     settled = services.records.settled(sent.question.id, Deadline(5))
-    assert settled is not None and settled.posted and settled.final["kind"] == "fallback"
+    assert settled is not None and settled.posted and settled.ending.kind == "fallback"
 
 
 def asked_long_ago(**fields: Any) -> Question:
@@ -83,7 +83,7 @@ def test_a_late_answer_in_an_old_message_is_pointed_to_once(
 
     answer(late, services, Deadline(60))
     pointed = message(late, role="late")
-    services.records.settle(late.question.id, final("answer", "-"), Deadline(5))
+    services.records.settle(late.question.id, ending("answer", "-"), Deadline(5))
     answer(late, services, Deadline(60))
 
     assert pointed["text"] == "↑ " + text(language, "answer", "pointer", question="Hello ‹users/all>, VPN?")

@@ -63,7 +63,7 @@ def test_a_question_back_is_the_final_message_and_is_remembered(
     assert "cardsV2" not in message(sent)
     assert [turn["text"] for turn in saved(firestore, sent)] == [sent.question.text, "In Tokyo or in Osaka?"]
     settled = services.records.settled(sent.question.id, Deadline(5))
-    assert settled is not None and (settled.final["kind"], settled.final["answered"]) == (
+    assert settled is not None and (settled.ending.kind, settled.ending.answered) == (
         "clarification",
         False,
     )

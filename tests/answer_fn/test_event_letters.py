@@ -9,12 +9,11 @@ from answer_fn.settings import Settings as AnswerSettings
 from answer_fn.tell import Teller
 from answer_fn.tell import open_services as open_tell
 from local.places import PROJECT
-from local.runner.pipeline import EVENTS, STEPS
 from ops.audit import new_operation
 from ops.case import Case
 from ops.errors import OpsError
 from ops.replay import Order, Outcome, replay
-from ops.resend import TOPICS, resend
+from ops.resend import resend
 from ops.settings import Settings
 from ops.world import World
 from shared.chat.events import question_of
@@ -25,9 +24,9 @@ from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
-from shared.messages import dead_letter as dead_letters
-from shared.messages.dead_letter import TAKER, reference, unknown_id
+from shared.messages.dead_letter import reference, unknown_id
 from shared.messages.envelope import Envelope, Question
+from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from tests.conftest import SmallCloud
@@ -162,23 +161,17 @@ def test_a_replay_of_an_event_goes_to_the_topic_of_events() -> None:
 
     again = resend(case, 2, "after-the-fix")
 
-    assert again.topic == EVENTS == dead_letters.EVENTS
+    assert again.topic == pipeline().chat_events
     assert again.message.data == event
     assert again.message.attributes["replay-count"] == "2"
     with pytest.raises(OpsError, match="it died in ingest"):
         resend(case, 2, "after-the-fix", restart="answer")
 
 
-def test_every_sender_has_a_topic_that_the_pipeline_takes() -> None:
-    takes = {step.name: step.takes for step in STEPS}
-
-    assert {taker: TOPICS[taker] for taker in TAKER.values()} == takes
-
-
 def test_a_replayed_event_becomes_the_question_it_was(
     teller: Teller, ingest: Ingest, firestore: Any, inbox: Any, event: dict[str, Any]
 ) -> None:
-    events, questions = inbox(EVENTS), inbox("questions")
+    events, questions = inbox(pipeline().chat_events), inbox("questions")
     teller.receive(*parked(event))
     order = Order(new_operation("replay", "me"), even_stale=True)
 
@@ -202,7 +195,7 @@ def test_a_replayed_event_that_is_still_not_understood_opens_its_case_again(
     teller.receive(headers, body)
     case_id = unknown_id(body)
     world = World(Settings(google_cloud_project=PROJECT))
-    events = inbox(EVENTS)
+    events = inbox(pipeline().chat_events)
     replay(case_id, Order(new_operation("replay", "me"), even_stale=True), world)
     [sent] = events.messages()
 

@@ -2,8 +2,6 @@
 
 import ast
 import asyncio
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -21,26 +19,39 @@ from chaos.asked import Asked, Done
 from chaos.checker import check
 from chaos.load import Load
 from chaos.outside import Outside, look
-from chaos.script import DELETE, FOLLOW_UPS, FORGET, RATE, TOPICS, written
+from chaos.script import (
+    CHARACTERS,
+    DEEDS,
+    DELETE,
+    FOLLOW_UPS,
+    FORGET,
+    RATE,
+    TOO_LONG,
+    TOPICS,
+    written,
+)
 from chaos.storm import RESTART, schedule
 from chaos.verdict import End, Kind, Verdict
 from chaos.watch import Watch, place_of
 from chaos.world import TURNS, document_of
-from local.runner.pipeline import FUNCTIONS, STEPS
-from local.stand_ins.faults import NAMES
+from local.stand_ins.faults import fault_names
+from shared.pipeline import pipeline
 from tests import ROOT
 from tests.support.chaos_asked import SPACE, VPN, conversation
 from tests.support.chaos_mutations import MUTATIONS
+from tests.support.chaos_run import LEFT_OUT, chaos
 from tests.support.stack import Stack
 
 pytest_plugins = ["tests.support.stack_fixtures"]
 
+#: Which functions there are; it decides nothing.
+TABLE = "shared.pipeline"
 REPLIES = f"/v1/{SPACE}/messages?messageReplyOption=REPLY_MESSAGE_OR_FAIL"
 
 
-def test_chaos_imports_nothing_that_it_tests() -> None:
+def test_chaos_imports_nothing_that_it_tests_but_the_table() -> None:
     imported = {
-        name.partition(".")[0]
+        name if name == TABLE else name.partition(".")[0]
         for path in (ROOT / "chaos").glob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         for name in (
@@ -52,7 +63,7 @@ def test_chaos_imports_nothing_that_it_tests() -> None:
         )
     }
 
-    assert imported.isdisjoint({"shared", *(f"{step.name}_fn" for step in STEPS)})
+    assert imported.isdisjoint({"shared", *pipeline().folders})
 
 
 def test_the_same_seed_asks_the_same_and_breaks_the_same() -> None:
@@ -81,19 +92,32 @@ def test_a_topic_s_key_is_in_its_first_question_and_in_no_other_s() -> None:
 
 
 def test_every_round_of_the_storm_kills_each_function_and_troubles_each_service() -> None:
-    names = {blow.name for blow in blows(1, len(NAMES) + 3)}
+    names = {blow.name for blow in blows(1, len(fault_names()) + 3)}
 
-    assert {f"{step.name}-killed" for step in FUNCTIONS} | {RESTART} < names
-    assert set(NAMES) | {RESTART} == names
+    assert {f"{step.name}-killed" for step in pipeline().functions} | {RESTART} < names
+    assert set(fault_names()) | {RESTART} == names
+
+
+def test_what_is_left_out_does_not_strike_and_is_not_done() -> None:
+    names = {blow.name for blow in islice(schedule(1, without={"chat-late", RESTART}), 100)}
+    script = written(400, 150, seed=1, without={FORGET, TOO_LONG})
+
+    assert names == {*fault_names()} - {"chat-late"}
+    assert {deed for each in script for deed in each.deeds} == {"", *DEEDS} - {FORGET}
+    assert max(len(question) for each in script for question in each.questions) < CHARACTERS
+
+
+def test_what_is_left_out_must_exist() -> None:
+    run = chaos("--without", "chat-never")
+
+    assert run.returncode == 2
+    assert "chat-never" in run.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_short_run_loses_and_doubles_nothing() -> None:
-    options = ["--questions", "40", "--threads", "15", "--seed", "4", "--quotas"]
-    command = [sys.executable, "-m", "chaos", *options]
-
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    run = chaos("--questions", "40", "--threads", "15", "--seed", "4", "--quotas", *LEFT_OUT)
 
     assert run.returncode == 0, run.stdout + run.stderr
 

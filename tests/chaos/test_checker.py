@@ -189,7 +189,7 @@ def test_every_part_of_a_long_answer_is_looked_for_and_what_was_taken_back_is_no
 ) -> None:
     note(healthy, FOLLOW_UP, final("And so on. [1]", "answer", "And on. [1]"))
     kinds = [each.kind for each in check(ALL, healthy).violations]
-    taken_back = "*(This was part of an earlier answer, which the one above replaces.)*"
+    taken_back = "*(This was part of an earlier answer. The answer above replaces it.)*"
     for name, text in (("part", "And on. [1]"), ("old", taken_back)):
         healthy.messages.append({**said(FOLLOW_UP, text), "name": name})
 

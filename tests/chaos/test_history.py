@@ -74,3 +74,9 @@ def test_what_stood_before_counts_from_then_on() -> None:
     history = History().says(1, ANSWER).says(5, TITLE).says(16, ANSWER).says(50, TITLE).says(52, ANSWER)
 
     assert history.judged(since=40).covers == [2.0]
+
+
+def test_an_answer_with_its_sources_in_plain_text_does_not_cover_the_same_answer() -> None:
+    plain = f"{ANSWER}\n\n**Sources**\n1. The handbook"
+
+    assert History().says(1, ANSWER).says(5, plain).says(40, ANSWER).judged().covers == []

@@ -6,24 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from local.runner.pipeline import DEAD_LETTERS, STEPS
-from shared.memory import cases, conversations, failures, feedback, records
+from shared.memory import cases, conversations, failures, feedback, forgotten, records, retention
 from tests import ROOT
+from tools import tables
 
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def test_the_table_of_topics_is_the_pipeline() -> None:
-    rows = re.findall(r"^\| `([a-z-]+)` \| ([^|]+) \| ([^|]+) \|", _read("docs/messages.md"), re.MULTILINE)
+@pytest.mark.parametrize("page", tables.PAGES)
+def test_the_tables_of_the_pipeline_are_what_is_made_of_it(page: str) -> None:
+    assert tables.written(_read(page)) == _read(page), "run `make tables`"
 
-    expected = [
-        (step.gives, f"`{step.name}_fn`", f"`{taker.name}_fn`")
-        for step in STEPS
-        for taker in STEPS
-        if step.gives and taker.takes == step.gives
-    ]
-    assert rows[: len(expected)] == expected
-    assert rows[len(expected)][0] == DEAD_LETTERS
+
+def test_each_page_has_its_table() -> None:
+    assert "| `questions` | `ingest_fn` | `reformulate_fn` | `question`, `history` |" in _read(
+        "docs/messages.md"
+    )
+    assert "| `ingest` | 5 s | 25 s | 30 s | 45 s |" in _read("docs/reliability.md")
 
 
 def test_the_collections_are_named_as_they_are() -> None:
@@ -31,6 +30,46 @@ def test_the_collections_are_named_as_they_are() -> None:
 
     for module in (conversations, records, failures, cases, feedback):
         assert f"| `{module.COLLECTION}` |" in page
+
+
+PERIODS = {
+    failures.COLLECTION: retention.FAILURES,
+    cases.COLLECTION: retention.DEAD_LETTERS,
+    feedback.COLLECTION: retention.FEEDBACK,
+    forgotten.COLLECTION: retention.FORGOTTEN,
+}
+
+
+@pytest.mark.parametrize("collection", PERIODS)
+def test_the_table_of_collections_says_how_long_each_is_kept(collection: str) -> None:
+    row = next(row for row in _read("docs/messages.md").splitlines() if row.startswith(f"| `{collection}` |"))
+
+    assert row.endswith(f"| {PERIODS[collection].days} days |")
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("security", "and the subscription `dead-letters-backup` | {letters} days |"),
+        ("security", "no words | Firestore | {letters} days |"),
+        ("security", "| Firestore | {ratings} days, or until `/forget` |"),
+        ("security", "| Firestore | {letters} days, an hour |"),
+        ("chat", "for at most {letters} days"),
+        ("chat", "is kept for {ratings} days"),
+        ("operations", "is kept for {letters} days"),
+        ("operations", "is kept for {ratings} days"),
+    ],
+)
+def test_pages_say_how_long_things_are_kept(page: str, said: str) -> None:
+    period = said.format(letters=retention.DEAD_LETTERS.days, ratings=retention.FEEDBACK.days)
+
+    assert period in _read(f"docs/{page}.md")
+
+
+def test_the_topic_keeps_dead_letters_as_long_as_their_cases_are_kept() -> None:
+    seconds = int(retention.DEAD_LETTERS.total_seconds())
+
+    assert f'message_retention_duration = "{seconds}s"' in _read("terraform/topics.tf")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 from local.places import PROJECT
 from local.runner.connect import topic_path
-from local.runner.pipeline import BACKUP, DEAD_LETTERS
 from ops.case import Case
 from ops.cli import COMMANDS as DEAD_COMMANDS
 from ops.cli import app
@@ -23,6 +22,7 @@ from ops.settings import Settings
 from ops.world import World
 from shared.chat.letters import letter_from_push
 from shared.memory.cases import COLLECTION, case_of
+from shared.pipeline import pipeline
 from tests import ROOT
 from tests.conftest import SmallCloud
 from tests.support.factories import envelope, push
@@ -43,8 +43,8 @@ RAISED = {"Permanent", "Transient", "_Unusable", "Unavailable"}
 def backup(small_cloud: SmallCloud) -> Iterator[None]:
     """The operators' own subscription to the dead letters."""
     client = SubscriberClient()
-    path = client.subscription_path(PROJECT, BACKUP)
-    client.create_subscription(name=path, topic=topic_path(DEAD_LETTERS), ack_deadline_seconds=60)
+    path = client.subscription_path(PROJECT, pipeline().dead_letters_backup)
+    client.create_subscription(name=path, topic=topic_path(pipeline().dead_letters), ack_deadline_seconds=60)
     yield
     client.delete_subscription(subscription=path)
 
@@ -107,7 +107,7 @@ def _table(heading: str) -> str:
 
 
 def _reasons() -> Iterator[str]:
-    for folder in ("ingest_fn", "reformulate_fn", "retrieve_fn", "answer_fn", "shared"):
+    for folder in (*pipeline().folders, "shared"):
         for path in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call):

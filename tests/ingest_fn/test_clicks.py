@@ -53,7 +53,7 @@ def test_a_question_tells_on_its_way_what_a_click_would_call(
 
     ingest.by(connection)(anew(golden(f"{shape}-message-in-space")))
 
-    assert sent_on(questions).button == expected
+    assert sent_on(questions).click_target == expected
 
 
 def test_a_thumb_is_kept_with_all_that_led_to_the_answer_and_shows(
@@ -131,7 +131,7 @@ def test_a_rating_of_an_answer_that_is_no_more_is_not_taken_for_one_of_the_next(
     ingest: Ingest, answered: Any, shown: Any, asked: Question, firestore: Any, shape: str
 ) -> None:
     event = click(shape, answered(), verdict="up")
-    later = answered(again=1, literal=True, search_query=asked.text, contexts=OTHER)
+    later = answered(answer_number=1, literal=True, search_query=asked.text, contexts=OTHER)
 
     ingest.over_https(event)
 
@@ -189,6 +189,6 @@ def test_progress_is_shown_for_what_is_asked_again_and_not_for_what_is_answered(
 
     writes.show(asked, progress("en", "searching"), Deadline(5))
     assert offered(shown(asked))
-    writes.show(asked, progress("en", "searching"), Deadline(5), again=1)
+    writes.show(asked, progress("en", "searching"), Deadline(5), answer_number=1)
 
     assert offered(shown(asked)) == []

@@ -35,7 +35,7 @@ def test_not_what_i_meant_searches_for_the_question_s_own_words_with_its_history
     event = click(shape, answered(), action="literal")
     ingest.over_https(event)
     sent = sent_on(questions)
-    assert (sent.literal, sent.again, sent.question, sent.button) == (True, 1, asked, AUDIENCE)
+    assert (sent.literal, sent.answer_number, sent.question, sent.click_target) == (True, 1, asked, AUDIENCE)
     assert offered(shown(asked)) == []  # it shows progress now
 
     nobody = Rewriter(None, "none")
@@ -84,10 +84,10 @@ def test_an_answer_of_before_that_is_posted_late_gives_way_to_the_later_one(
     answer(late, services, Deadline(60))
     stored = services.records.settled(asked.id, Deadline(5))
     assert stored is not None
-    later = late.model_copy(update={"again": 1, "search_query": asked.text, "contexts": OTHER})
+    later = late.model_copy(update={"answer_number": 1, "search_query": asked.text, "contexts": OTHER})
     answer(later, services, Deadline(60))
 
-    deliver(asked, Settled(stored.final, posted=False), services, Deadline(60))
+    deliver(asked, Settled(stored.ending, posted=False), services, Deadline(60))
 
     assert "call the help desk" in shown(asked)["text"]
     assert len(turns()) == 2
@@ -100,7 +100,7 @@ def test_when_the_own_words_find_nothing_the_earlier_answer_is_not_remembered(
     answered()
     assert len(turns()) == 2
 
-    answered(again=1, literal=True, search_query=asked.text, contexts=())
+    answered(answer_number=1, literal=True, search_query=asked.text, contexts=())
 
     assert shown(asked)["text"] == text("en", "answer", "not_found")
     assert turns() == []
@@ -122,7 +122,7 @@ def test_only_whoever_asked_can_have_it_answered_again(
 def apologised(teller: Teller, asked: Question, **fields: Any) -> tuple[dict[str, str], bytes]:
     headers, body = push(envelope(question=asked, button=AUDIENCE, **fields), "reformulate")
     letter = {**headers, "Dead-Letter-Step": "retrieve", "Dead-Letter-Reason": "rag_refused"}
-    number = f"{asked.id} {fields.get('again', 0)}"
+    number = f"{asked.id} {fields.get('answer_number', 0)}"
     assert teller.receive({**letter, "X-Goog-Pubsub-Message-Id": number}, body) == ("", 204)
     return headers, body
 
@@ -138,7 +138,7 @@ def test_try_again_below_an_apology_asks_from_the_start_and_the_case_shows_the_a
 
     ingest.over_https(click(shape, sorry, action="again"))
     sent = sent_on(questions)
-    assert (sent.again, sent.literal, sent.search_query) == (1, False, None)
+    assert (sent.answer_number, sent.literal, sent.search_query) == (1, False, None)
     answer(sent.model_copy(update={"search_query": "VPN", "contexts": FOUND}), services, Deadline(60))
 
     assert "[1]" in shown(asked)["text"]
@@ -167,7 +167,7 @@ def test_what_dies_again_after_trying_again_is_told_again_and_opens_its_case(
     case = firestore.collection(CASES).document(document_id(asked.id))
     case.update({"state": "replayed", "replays": 1, "answered_at": datetime.now(UTC)})
 
-    apologised(teller, asked, again=1)
+    apologised(teller, asked, answer_number=1)
     apologised(teller, asked)  # a late copy of the first letter
 
     kept = case.get().to_dict()
@@ -175,7 +175,7 @@ def test_what_dies_again_after_trying_again_is_told_again_and_opens_its_case(
     assert b'"again":1' in kept["data"]
     [again] = buttons_of(shown(asked))
     assert {"key": "again", "value": "1"} in again["onClick"]["action"]["parameters"]
-    assert "[1]" in answered(again=1)["text"]
+    assert "[1]" in answered(answer_number=1)["text"]
 
 
 def test_a_dead_letter_of_a_question_asked_again_takes_the_place_of_its_answer(
@@ -183,7 +183,7 @@ def test_a_dead_letter_of_a_question_asked_again_takes_the_place_of_its_answer(
 ) -> None:
     answered()
 
-    apologised(teller, asked, again=1)
+    apologised(teller, asked, answer_number=1)
 
     assert offered(shown(asked)) == ["again"]
 
@@ -191,7 +191,7 @@ def test_a_dead_letter_of_a_question_asked_again_takes_the_place_of_its_answer(
 def test_a_dead_letter_of_before_does_not_take_the_place_of_a_later_answer(
     teller: Teller, answered: Any, shown: Any, asked: Question
 ) -> None:
-    answered(again=1)
+    answered(answer_number=1)
     before = shown(asked)
 
     apologised(teller, asked)
@@ -200,10 +200,10 @@ def test_a_dead_letter_of_before_does_not_take_the_place_of_a_later_answer(
 
 
 def test_a_question_is_not_tried_again_for_ever(teller: Teller, shown: Any, asked: Question) -> None:
-    apologised(teller, asked, again=MOST_AGAIN - 1)
+    apologised(teller, asked, answer_number=MOST_AGAIN - 1)
     assert offered(shown(asked)) == ["again"]
 
-    apologised(teller, asked, again=MOST_AGAIN)
+    apologised(teller, asked, answer_number=MOST_AGAIN)
 
     assert offered(shown(asked)) == []
 
@@ -219,7 +219,7 @@ def test_trying_again_counts_among_the_questions_of_a_minute(
     for _ in range(2):
         ingest.over_https(event)
     assert len(questions.messages(2)) == 2
-    apologised(teller, mine, again=1)
+    apologised(teller, mine, answer_number=1)
     another = click(shape, shown(mine), action="again", person=person)
 
     ingest.over_https(another)

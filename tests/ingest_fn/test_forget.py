@@ -35,7 +35,7 @@ from shared.runtime.cloudevent import message
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from tests.conftest import SmallCloud
-from tests.support.factories import envelope, final, push, question
+from tests.support.factories import ending, envelope, push, question
 from tests.support.golden_events import golden, with_message
 from tests.support.ingest_side import BENS_DM, GROUP, Ingest, anew
 
@@ -74,9 +74,9 @@ def remember(firestore: Any) -> Callable[..., list[Question]]:
         memory, deadline = Conversations(firestore, 24), Deadline(20)
         for each in (answered, lost, waiting):
             memory.note_pending(each, deadline)
-        said = final("answer", f"an answer to {answered.text}")
-        Records(firestore, 24).settle(answered.id, {**said, "search_query": answered.text}, deadline)
-        memory.save_turn(answered, said["text"], deadline, search_query=answered.text, sources=[])
+        said = ending("answer", f"an answer to {answered.text}", search_query=answered.text)
+        Records(firestore, 24).settle(answered.id, said, deadline)
+        memory.save_turn(answered, said.text, deadline, search_query=answered.text, sources=[])
         Failures(firestore).note(lost.id, "retrieve", Transient("rag_unavailable"), [], deadline)
         Cases(firestore).store(letter_of(lost), None, deadline)
         firestore.collection(FEEDBACK).document(document_id(answered.id)).set(
@@ -163,7 +163,7 @@ def test_a_question_that_is_no_turn_and_waits_no_more_is_forgotten(
     earlier = asked_in(thread, GROUP, named_after_thread=False, asked_at=long_ago)
     memory, record = Conversations(firestore, 24), Records(firestore, 24)
     memory.note_pending(earlier, deadline)
-    record.settle(earlier.id, final("fallback", f"nothing found for {earlier.text}"), deadline)
+    record.settle(earlier.id, ending("fallback", f"nothing found for {earlier.text}"), deadline)
     memory.note_pending(asked_in(thread, GROUP), deadline)
 
     ingest.over_https(forget(shape, thread))

@@ -3,11 +3,13 @@
 import base64
 import hashlib
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from ingest_fn.commands import help_text
 from ingest_fn.forget import AUDIT
 from ingest_fn.notices import addressed
 from ingest_fn.pace import Pace
@@ -28,8 +30,8 @@ from tests.support.ingest_side import GROUP, Ingest, anew
 pytest_plugins = ["tests.support.event_fixtures"]
 
 
-WELCOME = {language: text(language, "help", "welcome", hours="24") for language in ("en", "ja")}
-HELP = {language: text(language, "help", "text", hours="24") for language in ("en", "ja")}
+WELCOME = {language: help_text(language, 24, "welcome") for language in ("en", "ja")}
+HELP = {language: help_text(language, 24) for language in ("en", "ja")}
 MENTION = {language: text(language, "help", "mention") for language in ("en", "ja")}
 
 
@@ -401,3 +403,12 @@ def test_a_removed_bot_says_nothing_and_purges(ingest: Ingest, firestore: Any, s
     assert len(ingest.of_the_bot()) == before
     purged = [line.to_dict() for line in firestore.collection(AUDIT).stream()]
     assert any(line["selection"] == GROUP and line["action"] == "forget" for line in purged)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_help_says_how_long_questions_and_ratings_are_kept(language: str) -> None:
+    said = HELP[language].replace(" ", "")
+
+    assert re.search("24(hours|時間)", said)
+    assert re.search("31(days|日間)", said)
+    assert re.search("90(days|日間)", said)

@@ -56,7 +56,7 @@ def test_an_edited_text_is_not_shown_unless_asked_for(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("assignments", "said"),
     [
-        ([], "Change what?"),
+        ([], "What should change?"),
         (["question.language"], "has no `=`"),
         (["question.language=klingon"], "would not be accepted"),
         (["nonsense=1"], "would not be accepted"),
@@ -64,7 +64,7 @@ def test_an_edited_text_is_not_shown_unless_asked_for(desk: Desk) -> None:
         (["question.id=spaces/A/messages/B"], "question.id cannot be changed"),
         (["question.thread=spaces/A/threads/B"], "question.thread cannot be changed"),
         (["trace=x"], "trace cannot be changed"),
-        (["history.0.text=x"], "no history.0 to set text in"),
+        (["history.0.text=x"], "no history.0 in which text could be set"),
         (["question.language=en"], "changes nothing"),
         (["=x"], "would not be accepted"),
         ([f"search_query={'[' * 100_000}"], "no terminal"),
@@ -112,7 +112,7 @@ def test_what_is_answered_or_was_sent_is_not_edited(desk: Desk) -> None:
     for each, said in (
         (done, "already answered"),
         (sent, "no longer open"),
-        (foreign, "holds no JSON object"),
+        (foreign, "is not a JSON object"),
     ):
         before = desk.case(each)
         run = ran("dead", "edit", each.case_id, "--set", "search_query=x", "--yes")
@@ -208,7 +208,7 @@ def test_what_is_no_export_is_not_imported(desk: Desk, tmp_path: Path, line: str
 
     assert desk.firestore.collection("dead_letters").document("a").get().exists == (line == "")
     assert run.code == (0 if line == "" else 5)
-    assert line == "" or "line 2 is no exported dead letter. Nothing was imported." in run.err
+    assert line == "" or "line 2 is not an exported dead letter. Nothing was imported." in run.err
 
 
 def test_what_firestore_refuses_is_named_and_the_rest_is_imported(desk: Desk, tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_what_firestore_refuses_is_named_and_the_rest_is_imported(desk: Desk, tm
     run = ran("dead", "import", str(file), "--yes")
 
     assert run.code == 1
-    assert "huge is refused" in run.err
+    assert "huge was refused" in run.err
     assert "1 imported" in run.err
 
 
@@ -227,5 +227,5 @@ def test_a_file_that_is_not_there_or_no_text_is_said_to_be(desk: Desk, tmp_path:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
 
     assert "No such file" in ran("dead", "import", str(tmp_path / "none")).err
-    assert "holds no text" in ran("dead", "import", str(tmp_path / "binary")).err
+    assert "is not a text file" in ran("dead", "import", str(tmp_path / "binary")).err
     assert "cannot be written" in ran("dead", "export", str(tmp_path / "no" / "folder")).err

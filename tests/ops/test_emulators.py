@@ -13,10 +13,10 @@ from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 
 from local.runner.emulators import emulator, missing
-from local.runner.pipeline import BACKUP, DEAD_LETTERS, TOPICS
 from shared.memory.cases import Cases
 from shared.memory.failures import Failures
 from shared.messages.dead_letter import DeadLetter
+from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline
 from tests.support.operating import TROUBLE, Desk, answer, finished, letter, started
 
@@ -39,9 +39,10 @@ def desk() -> Iterator[Desk]:
         environment.setenv("FIRESTORE_EMULATOR_HOST", stack.enter_context(emulator("firestore")))
         environment.setenv("GOOGLE_CLOUD_PROJECT", PROJECT)
         publisher, subscriber = PublisherClient(), SubscriberClient()
-        for topic in TOPICS:
+        for topic in pipeline().topics:
             publisher.create_topic(name=publisher.topic_path(PROJECT, topic))
-        for name, topic in ((BACKUP, DEAD_LETTERS), ("findings-taken", "findings")):
+        letters = (pipeline().dead_letters_backup, pipeline().dead_letters)
+        for name, topic in (letters, ("findings-taken", "findings")):
             path = subscriber.subscription_path(PROJECT, name)
             subscriber.create_subscription(
                 name=path, topic=publisher.topic_path(PROJECT, topic), ack_deadline_seconds=10
@@ -56,7 +57,7 @@ def publish(letters: list[DeadLetter]) -> None:
     publisher = PublisherClient()
     for each in letters:
         marks = {"dead-letter-step": "answer", "dead-letter-reason": each.reason} if each.reason else {}
-        topic = publisher.topic_path(PROJECT, DEAD_LETTERS)
+        topic = publisher.topic_path(PROJECT, pipeline().dead_letters)
         publisher.publish(topic, each.data, **{**each.attributes, **marks}).result(10)
 
 
@@ -86,7 +87,7 @@ def test_every_dead_letter_is_answered_once_and_the_audit_is_complete(desk: Desk
     publish(kept)
 
     drained = finished(started("dead", "reconcile"))
-    assert f"{LETTERS} read, {LETTERS} were not kept yet, 0 left" in drained.err
+    assert f"{LETTERS} read, {LETTERS} newly stored, 0 left" in drained.err
     groups = finished(started("dead", "groups", "--json")).json
     assert [(each["count"], each["reason"]) for each in groups] == [
         (20, "gemini_blocked"),

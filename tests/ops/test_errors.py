@@ -104,7 +104,7 @@ def test_nobody_there_is_said_at_once(small_cloud: SmallCloud, monkeypatch: pyte
 
     assert run.code == 9
     assert "project threadwise-local, database (default) does not answer" in run.err
-    assert "run the same command again" in run.err
+    assert "Run the same command again" in run.err
 
 
 def test_half_an_emulator_is_refused(small_cloud: SmallCloud, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_what_people_wrote_is_shown_only_when_it_is_asked_for_and_drives_no_term
 
 def test_people_read_how_many_of_each_there_are() -> None:
     assert "3 of 3: 1 up, 2 down" in ran("feedback", "list").err
-    assert "Nobody has rated" in ran("feedback", "list", "--in", "spaces/nowhere").err
+    assert "No ratings match" in ran("feedback", "list", "--in", "spaces/nowhere").err
 
 
 def test_an_export_is_for_its_owner_alone_and_replaces_nothing(tmp_path: Path) -> None:

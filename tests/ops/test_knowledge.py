@@ -241,7 +241,7 @@ def test_what_is_gone_is_deleted_only_after_a_yes(operator: Operator, folder: Pa
     operator.fill(folder)
     (folder / "canteen.txt").unlink()
 
-    with pytest.raises(OpsError, match="Nobody can be asked here") as declined:
+    with pytest.raises(OpsError, match="There is no terminal to ask on") as declined:
         operator.fill(folder, "--delete")
 
     assert declined.value.code == Exit.DECLINED
@@ -282,7 +282,7 @@ def test_files_that_cannot_be_read_are_left_out_and_named(operator: Operator, fo
 
     result = operator.fill(folder, "--delete", "--yes")
 
-    assert "photo.png: of a kind that RAG Engine does not read" in result.stderr
+    assert "photo.png: RAG Engine does not read this file type" in result.stderr
     assert "canteen.txt: not UTF-8: save it as UTF-8" in result.stderr
     assert "large.md: larger than 10 MB" in result.stderr
     assert set(operator.files()) == {f"{operator.bucket}/kb/{name}" for name in ARTICLES}
@@ -313,9 +313,13 @@ def test_a_file_that_fails_is_named_and_the_others_are_imported(operator: Operat
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (("{corpus}", "{folder}"), Exit.INVALID, "add --bucket gs://BUCKET/PREFIX"),
+        (("{corpus}", "{folder}"), Exit.INVALID, "Add --bucket gs://BUCKET/PREFIX"),
         (("{corpus}", "{bucket}", "--bucket", "{bucket}"), Exit.INVALID, "SOURCE is a bucket already"),
-        (("{corpus}", "{folder}", "--bucket", "articles"), Exit.INVALID, "articles is no gs://bucket/prefix"),
+        (
+            ("{corpus}", "{folder}", "--bucket", "articles"),
+            Exit.INVALID,
+            "articles does not have the form gs://bucket/prefix",
+        ),
         (
             ("{corpus}", "/no/such/folder", "--bucket", "{bucket}"),
             Exit.NOT_FOUND,
@@ -341,7 +345,7 @@ def test_errors_say_what_to_do(
 def test_a_name_that_two_corpora_have_is_not_guessed(operator: Operator) -> None:
     names = {operator.corpora().create("twice", MODEL).name for _ in range(2)}
 
-    with pytest.raises(OpsError, match="Several corpora have the name twice") as error:
+    with pytest.raises(OpsError, match="Several corpora are named twice") as error:
         operator.run("knowledge", "list", "twice")
 
     assert all(name in str(error.value) for name in names)
@@ -379,7 +383,7 @@ def test_without_a_database_for_the_audit_a_corpus_is_made_all_the_same(
 
     assert result.exit_code == Exit.OK
     assert "ragCorpora/" in result.stdout
-    assert "cannot be written (firestore_unavailable); going on without it" in result.stderr
+    assert "cannot be written (firestore_unavailable). Continuing without it" in result.stderr
 
 
 def test_another_operation_on_the_corpus_is_waited_for(tmp_path: Path) -> None:

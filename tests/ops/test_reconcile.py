@@ -52,7 +52,7 @@ def test_what_is_not_kept_yet_is_kept_and_acknowledged(desk: Desk, backup: Inbox
     run = ran("dead", "reconcile", "--reason", "tell was down")
 
     assert run.code == 0
-    assert "7 read, 7 were not kept yet, 0 left" in run.err
+    assert "7 read, 7 newly stored, 0 left" in run.err
     assert [desk.case(each)["data"] for each in kept] == [each.data for each in kept]
     assert {desk.case(each)["attributes"]["ce-id"] for each in kept} == {
         each.attributes["ce-id"] for each in kept
@@ -61,7 +61,7 @@ def test_what_is_not_kept_yet_is_kept_and_acknowledged(desk: Desk, backup: Inbox
     assert backup.is_empty()
     [operation] = desk.audited()
     assert (operation["note"], operation["counts"]) == ("tell was down", {"read": 7, "stored": 7, "left": 0})
-    assert "0 read, 0 were not kept yet, 0 left" in ran("dead", "reconcile").err
+    assert "0 read, 0 newly stored, 0 left" in ran("dead", "reconcile").err
 
 
 def test_it_knows_why_a_step_failed(desk: Desk, backup: Inbox, outbox: Outbox) -> None:
@@ -85,7 +85,7 @@ def test_a_damaged_case_is_made_whole_and_a_sound_one_is_left_as_it_is(
     before = desk.case(sound)
     desk.document(damaged).update({"data": 5, "message_ids": 7, "told": "yes"})
 
-    assert "2 read, 1 were not kept yet, 0 left" in ran("dead", "reconcile").err
+    assert "2 read, 1 newly stored, 0 left" in ran("dead", "reconcile").err
 
     assert desk.case(damaged)["data"] == damaged.data
     assert desk.case(sound) == before
@@ -136,8 +136,8 @@ def test_what_is_left_is_said_and_has_an_exit_code(desk: Desk, backup: Inbox, ou
     run = ran("dead", "reconcile", world=world)
 
     assert run.code == 1
-    assert "1 read, 0 were not kept yet, 1 left" in run.err
-    assert f"left in the backup: {refused.case_id}: firestore_refused" in run.err
+    assert "1 read, 0 newly stored, 1 left" in run.err
+    assert f"still in the backup: {refused.case_id}: firestore_refused" in run.err
 
 
 def test_while_the_store_is_down_nothing_leaves_the_backup(
@@ -211,7 +211,7 @@ def test_without_the_subscription_it_says_which_project_was_looked_at(desk: Desk
     assert (
         "There is no such topic, subscription or database in Pub/Sub of project threadwise-local" in run.err
     )
-    assert "--project, --database and --prefix choose another one" in run.err
+    assert "Choose another one with --project, --database and --prefix" in run.err
 
 
 def test_a_prefix_is_part_of_the_name(desk: Desk) -> None:

@@ -84,8 +84,8 @@ def test_a_dry_run_changes_nothing(desk: Desk, inbox: Any) -> None:
 
     run = ran("dead", "replay", "--all", "--dry-run")
 
-    assert "would be: replayed" in run.out
-    assert "It would be: 2 replayed. Nothing was done (--dry-run)." in run.err
+    assert "expected: replayed" in run.out
+    assert "Expected result: 2 replayed. Nothing was done (--dry-run)." in run.err
     assert [desk.case(each) for each in kept] == before
     assert taken.is_empty()
     assert desk.audited() == []
@@ -164,7 +164,7 @@ def test_what_was_answered_meanwhile_is_no_dead_letter_any_more(desk: Desk) -> N
     Cases(desk.firestore).mark_answered(kept.question_id, Deadline(5))
 
     assert ran("dead", "list", "--json").json == []
-    assert "No dead letter is selected" in ran("dead", "replay", "--all", *QUICK).err
+    assert "No dead letters match" in ran("dead", "replay", "--all", *QUICK).err
 
 
 def test_archived_and_discarded_ones_are_never_touched(desk: Desk, inbox: Any) -> None:
@@ -190,7 +190,7 @@ def test_more_than_one_is_only_replayed_when_somebody_says_yes(desk: Desk, inbox
 
     assert run.code == 6
     assert "Replay 2 dead letters" in run.err
-    assert "pass --yes" in run.err
+    assert "Pass --yes" in run.err
     assert taken.is_empty()
 
 

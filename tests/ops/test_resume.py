@@ -81,7 +81,7 @@ def test_killed_between_sending_and_noting_it_is_sent_again_as_the_same(
     cut, whole = desk.audited()
     assert (cut["finished_at"], cut["messages"][0]["outcome"]) == (None, "being sent")
     assert whole["messages"][0]["outcome"] == "replayed"
-    assert "1 being sent; not finished: cut off" in ran("audit").out
+    assert "1 being sent; not finished: interrupted" in ran("audit").out
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_the_same_replay_twice_sends_once(desk: Desk, inbox: Any) -> None:
     ran("dead", "replay", "--all", *QUICK)
     again, named = ran("dead", "replay", "--all", *QUICK), ran("dead", "replay", kept.case_id, *QUICK)
 
-    assert "No dead letter is selected" in again.err
+    assert "No dead letters match" in again.err
     assert named.code == 0
     assert "no longer open – skipped (it is replayed)" in named.out
     assert len(taken.messages()) == 1
@@ -242,7 +242,7 @@ def test_ctrl_c_says_how_to_go_on(desk: Desk) -> None:
     run = finished(process)
 
     assert run.code == 130
-    assert "run the same command again to go on" in run.err
+    assert "Run the same command again to continue" in run.err
     assert "Traceback" not in run.err
     assert desk.audited()[0]["finished_at"] is None
 

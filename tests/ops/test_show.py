@@ -158,7 +158,7 @@ def test_an_unknown_letter_is_said_to_be_unknown(desk: Desk, name: str) -> None:
 
     assert run.code == 4
     assert "case" in run.err
-    assert "`dead list --state any` shows all" in run.err
+    assert "`dead list --state any` lists all cases" in run.err
 
 
 def test_a_case_that_was_answered_says_when(desk: Desk) -> None:

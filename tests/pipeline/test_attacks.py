@@ -13,7 +13,7 @@ import pytest
 
 from answer_fn.compose import Composed, compose
 from answer_fn.prompts import SYSTEM, RagAnswer, config, prompt
-from answer_fn.reply import contents_of, final_of
+from answer_fn.reply import contents_of, ending_of
 from evaluation.answers import k_precision
 from evaluation.model import local_client
 from local.page.markdown import text_html
@@ -95,7 +95,7 @@ def test_there_are_attacks_enough_in_every_place_and_language() -> None:
 
 def shown(said: RagAnswer, sent: Envelope) -> Iterator[tuple[str, str]]:
     """What becomes of an answer: each text that Chat gets, and the same as a reader sees it."""
-    final = final_of(compose(said, sent.contexts or ()), sent, 24, None)
+    final = ending_of(compose(said, sent.contexts or ()), sent, 24, None)
     for content in contents_of(final, sent.question):
         for text in {content.text, content.bare}:
             page = text_html({"text": text, "markupSyntax": "MARKUP_SYNTAX_MARKDOWN"})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.language.catalogue import text
+from ingest_fn.commands import help_text
 from tests.support.connecting import CONNECTIONS
 from tests.support.loopback import http
 from tests.support.stack import HELPDESK, SALES, Stack
@@ -68,14 +68,14 @@ def test_a_question_and_its_follow_up_are_answered(stack: Stack, connected: dict
 def test_help_is_given_by_a_quick_command(stack: Stack, connected: dict[str, str]) -> None:
     said = said_next(stack, HELPDESK, lambda: do(stack, "commands", space=HELPDESK, command=5))
 
-    assert said["text"] == text("en", "help", "text", hours="24")
+    assert said["text"] == help_text("en", 24)
 
 
 def test_removed_and_added_again_the_bot_greets_once(stack: Stack, connected: dict[str, str]) -> None:
     do(stack, "members", space=SALES, bot="remove")
     said = said_next(stack, SALES, lambda: do(stack, "members", space=SALES, bot="add"))
 
-    assert said["text"] == text("en", "help", "welcome", hours="24")
+    assert said["text"] == help_text("en", 24, "welcome")
 
 
 def test_a_conversation_is_forgotten_by_a_click_or_where_there_is_none_by_words(

@@ -18,7 +18,6 @@ from ingest_fn import auth, ingest
 from ingest_fn.settings import Settings as IngestSettings
 from local.places import CORPUS, Places, free_port
 from local.runner.cloud import Cloud
-from local.runner.pipeline import FUNCTIONS
 from local.stand_ins.faults import SERVICES, Faults
 from reformulate_fn import reformulate as reformulating
 from reformulate_fn import rewrite as rewriting
@@ -29,6 +28,7 @@ from shared.chat import api as chat_api
 from shared.chat import progress
 from shared.memory import firestore, records
 from shared.messages import step
+from shared.pipeline import Row, pipeline
 from shared.runtime import outbox
 from shared.runtime.settings import CommonSettings
 from tests.conftest import SmallCloud
@@ -135,21 +135,35 @@ LONGEST_CALL = {
 
 def step_seconds(name: str) -> float:
     """The deadline of a function's step, in seconds, when nothing else is set."""
-    return telling.SECONDS if name == "tell" else float(SETTINGS[name].model_fields["step_seconds"].default)
+    if name == "tell":
+        return telling.Teller(lambda: pytest.fail("not called")).seconds
+    return float(SETTINGS[name].model_fields["step_seconds"].get_default(call_default_factory=True))
 
 
 @pytest.mark.parametrize("name", LONGEST_CALL)
-def test_a_call_ends_before_its_step(name: str) -> None:
-    reserved = 0.0 if name in {"ingest", "tell"} else step.RESERVE
-
-    assert LONGEST_CALL[name] < step_seconds(name) - reserved
+def test_the_longest_call_of_a_step_is_the_one_in_the_table(name: str) -> None:
+    assert LONGEST_CALL[name] == pipeline().step(name).seconds.attempt
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
-def test_a_step_ends_before_its_message_is_delivered_again(function: Any) -> None:
-    if function.name == "ingest":
-        assert step_seconds(function.name) <= 25  # Chat waits 30 s, and Cloud Run may have to start first
-    assert step_seconds(function.name) + 10 <= function.ack_deadline <= 600  # room for the function's own
+@pytest.mark.parametrize("name", LONGEST_CALL)
+def test_a_step_has_the_time_that_the_table_gives_it(name: str) -> None:
+    assert step_seconds(name) == pipeline().step(name).seconds.step
+
+
+@pytest.mark.parametrize("row", pipeline().functions, ids=lambda row: row.name)
+def test_a_call_ends_before_its_step(row: Row) -> None:
+    reserved = 0.0 if row in {pipeline().first, pipeline().teller} else step.RESERVE
+
+    assert row.seconds.attempt < row.seconds.step - reserved
+
+
+@pytest.mark.parametrize("row", pipeline().functions, ids=lambda row: row.name)
+def test_a_step_ends_before_its_message_is_delivered_again(row: Row) -> None:
+    if row == pipeline().first:
+        assert row.seconds.step <= 25  # Chat waits 30 s, and Cloud Run may have to start first
+        assert row.seconds.function <= 30
+    assert row.seconds.step < row.seconds.function < row.seconds.ack <= 600
+    assert row.seconds.step + 10 <= row.seconds.ack  # room for the function's own
 
 
 @pytest.mark.parametrize("name", ["reformulate", "retrieve", "answer"])

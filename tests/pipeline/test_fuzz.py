@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from answer_fn.compose import Composed, compose
 from answer_fn.parts import parts_of
 from answer_fn.prompts import RagAnswer, Status, prompt
-from answer_fn.reply import contents_of, final_of
+from answer_fn.reply import contents_of, ending_of
 from ingest_fn.notices import addressed
 from reformulate_fn.rewrite import cleaned
 from shared.chat.api import Content, fits
@@ -221,7 +221,7 @@ def test_whatever_is_answered_can_be_noted_and_shown(answer: str, language: str,
     )
     sent = envelope(question=question(language=language), search_query="漢" * 5_000, contexts=CONTEXTS)
 
-    for shown in contents_of(final_of(composed, sent, 24, None), sent.question):
+    for shown in contents_of(ending_of(composed, sent, 24, None), sent.question):
         assert shown.text.strip() and fits(shown) and fits(Content(shown.bare))
 
 

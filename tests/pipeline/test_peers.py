@@ -34,13 +34,14 @@ from ingest_fn.settings import Settings as IngestSettings
 from reformulate_fn.prompts import prompt as rewrite_prompt
 from reformulate_fn.reformulate import reformulate
 from reformulate_fn.settings import Settings as ReformulateSettings
-from shared.chat.cards import STAGES, progress
+from shared.chat.cards import progress
 from shared.chat.message import message_id
 from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION, MOST_BYTES, Conversations
 from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question
 from shared.messages.step import Step
+from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent
 from tests.conftest import Inbox, SmallCloud
@@ -269,7 +270,7 @@ def test_an_event_with_two_messages_is_kept_whole_and_not_answered_by_halves(
     assert questions.is_empty()
 
 
-@pytest.mark.parametrize("name, stage", list(zip(["reformulate", "retrieve", "answer"], STAGES, strict=True)))
+@pytest.mark.parametrize("name, stage", [(step.name, step.stage) for step in pipeline().steps[1:]])
 def test_a_failure_at_any_stage_ends_in_a_final_message_with_a_reference(
     open_answer: Callable[[], Services],
     small_cloud: SmallCloud,

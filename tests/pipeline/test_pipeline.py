@@ -8,11 +8,11 @@ import pytest
 from google.cloud.firestore_v1.base_query import FieldFilter
 
 from local.places import HOST
-from local.runner.pipeline import STEPS
 from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
 from shared.memory.feedback import COLLECTION as FEEDBACK
 from shared.memory.firestore import document_id
+from shared.pipeline import pipeline
 from tests.support.factories import envelope, push
 from tests.support.factories import question as asked_as
 from tests.support.stack import AIKOS_DM, SALES, Stack
@@ -68,7 +68,7 @@ def test_clicks_have_a_follow_up_answered_in_its_own_words_and_rate_an_answer(st
     stack.click(stack.said(follow_up), action="literal")
     stack.click(stack.said(first), verdict="up")
 
-    literal = stack.final(follow_up, again=1)
+    literal = stack.final(follow_up, answer_number=1)
     assert literal["search_query"] == "Can you explain in more detail?"
     until = time.monotonic() + 30
     asked = ("question_id", "in", [first["name"], follow_up["name"]])
@@ -149,7 +149,7 @@ def test_deliveries_that_come_twice_or_late_lead_to_one_answer(stack: Stack, fau
     assert stack.faults.hits[fault] >= before + 3
 
 
-@pytest.mark.parametrize("name", [step.name for step in STEPS if step.name != "ingest"])
+@pytest.mark.parametrize("name", [step.name for step in pipeline().steps[1:]])
 def test_a_function_killed_in_the_middle_loses_no_question(stack: Stack, name: str) -> None:
     stack.faults.switch_on("firestore-slow", seconds=0.3)
     asked = stack.ask(VPN_EN)

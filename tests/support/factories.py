@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from answer_fn.prompts import RagAnswer
+from shared.messages.ending import Ending, Source
 from shared.messages.envelope import Context, Envelope, Question, Turn
 from shared.runtime.cloudevent import message
 
@@ -62,10 +63,20 @@ def push(sent: Envelope, step: str = "ingest") -> tuple[dict[str, str], bytes]:
     return {name.title(): value for name, value in attributes.items()}, data
 
 
-def final(kind: str, text: str) -> dict[str, Any]:
-    """A final message as it is noted in a question's record."""
-    said = {"kind": kind, "answered": kind == "answer", "text": text, "plain": text}
-    return {**said, "search_query": "VPN", "sources": []}
+def ending(kind: str, text: str, **fields: Any) -> Ending:
+    """An ending as it is recorded for a question."""
+    defaults: dict[str, Any] = {
+        "answered": kind == "answer",
+        "plain": text,
+        "search_query": "VPN",
+        "sources": [],
+    }
+    return Ending(kind=kind, text=text, **{**defaults, **fields})
+
+
+def source(id: str, number: int, title: str, link: str | None = None, quote: str = "") -> Source:
+    """A cited source."""
+    return Source(id=id, number=number, title=title, link=link, quote=quote)
 
 
 def rag_answer(answer: str = "", sources: tuple[int, ...] = (), **fields: Any) -> RagAnswer:

@@ -14,7 +14,7 @@ from local.places import CORPUS, HOST
 from local.stand_ins.faults import Call
 from reformulate_fn.reformulate import reformulate, show_query
 from reformulate_fn.settings import Settings as ReformulateSettings
-from retrieve_fn.retrieve import retrieve, show_writing
+from retrieve_fn.retrieve import retrieve, show_found
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.messages.step import Step
 from tests.conftest import Inbox, SmallCloud
@@ -67,7 +67,7 @@ class InARow:
                 "reformulate", "understanding", 40, lambda: rewriting, reformulate,
                 parked, "queries", show_query,
             ),
-            Step("retrieve", "searching", 45, lambda: searching, retrieve, parked, "findings", show_writing),
+            Step("retrieve", "searching", 45, lambda: searching, retrieve, parked, "findings", show_found),
             Step("answer", "writing", 120, lambda: answering, answer, parked),
         ]  # fmt: skip
 

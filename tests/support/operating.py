@@ -28,7 +28,7 @@ from shared.runtime.cloudevent import REPLAY_COUNT, message
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from tests import ROOT
-from tests.support.factories import envelope, final
+from tests.support.factories import ending, envelope
 from tests.support.interrupting import interruptible
 
 TROUBLE = Transient("gemini_unavailable", "503 ServerError")
@@ -146,7 +146,7 @@ def hours_ago(hours: float) -> datetime:
 def answer(desk: Desk, kept: DeadLetter) -> None:
     """An answer to its question is posted."""
     records = Records(desk.firestore, hours=24)
-    records.settle(kept.question_id, final("answer", "Install it [1]."), Deadline(5))
+    records.settle(kept.question_id, ending("answer", "Install it [1]."), Deadline(5))
     records.mark_posted(kept.question_id, Deadline(5))
 
 

@@ -86,7 +86,7 @@ class Stack:
             headers={"Origin": self.places.url},
         ).raise_for_status()
 
-    def final(self, question: dict[str, Any], again: int = 0) -> dict[str, Any]:
+    def final(self, question: dict[str, Any], answer_number: int = 0) -> dict[str, Any]:
         """The question's final message once it is posted; fails when it does not come.
 
         `again` is the how-many-th answer that is waited for.
@@ -95,7 +95,7 @@ class Stack:
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             record = reference.get().to_dict() or {}
-            if record.get("posted") and record["final"].get("again", 0) == again:
+            if record.get("posted") and record["final"].get("again", 0) == answer_number:
                 return dict(record["final"])
             time.sleep(0.05)
         raise AssertionError(f"no answer to {question['text']!r} in {PATIENCE:.0f} s")

@@ -12,6 +12,7 @@ from typing import Any
 import hcl2
 import pytest
 
+from shared.pipeline import pipeline
 from tests import ROOT
 
 FOLDER = ROOT / "terraform"
@@ -34,10 +35,9 @@ def parsed(name: str) -> Any:
         return _plain(hcl2.load(file))
 
 
-def steps() -> dict[str, dict[str, Any]]:
-    """The table of the pipeline. What depends on a variable is an expression."""
-    table: dict[str, dict[str, Any]] = parsed("pipeline.tf")["locals"][0]["steps"]
-    return table
+def own_settings(step: str) -> Any:
+    """The settings that are one function's own. What depends on a variable is an expression."""
+    return local("own_settings").get(step, {})
 
 
 def local(name: str) -> Any:
@@ -69,15 +69,14 @@ def resources() -> dict[str, dict[str, Any]]:
 
 def variables_given(step: str) -> set[str]:
     """The environment variables that a function can be given, from the text of the expressions."""
-    table = steps()[step]
-    own = table["environment"]
+    row, own = pipeline().step(step), own_settings(step)
     given = set(own) if isinstance(own, dict) else set(_keys(own))
     for name in ("human_contact", "spoken"):
         if f"local.{name}" in str(own):
             given.update(_keys(local(name)))
     for key in _keys(local("environments")):
         asks_gemini = key.startswith("GOOGLE_GENAI") or key == "GOOGLE_CLOUD_LOCATION"
-        if (key == "PUBLISHES_TO" and table["gives"] is None) or (asks_gemini and not table["gemini"]):
+        if (key == "PUBLISHES_TO" and row.gives is None) or (asks_gemini and "gemini" not in row.calls):
             continue
         given.add(key)
     return given

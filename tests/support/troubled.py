@@ -19,7 +19,7 @@ from ingest_fn.settings import Settings as IngestSettings
 from local.places import CORPUS, HOST, Places
 from reformulate_fn.reformulate import reformulate, show_query
 from reformulate_fn.settings import Settings as ReformulateSettings
-from retrieve_fn.retrieve import retrieve, show_writing
+from retrieve_fn.retrieve import retrieve, show_found
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.messages.envelope import Envelope
 from shared.messages.step import Step
@@ -27,6 +27,8 @@ from tests.support.factories import context, envelope, push, turn
 from tests.support.fuzzing import QUESTION, as_json
 
 AUDIENCE = "https://example.com/ingest"
+#: The functions that `receiver` can make.
+FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 Receive = Callable[[], tuple[Any, int]]
 HISTORY = (turn("user", "How do I configure the VPN?"), turn("assistant", "Install the client [1]."))
 
@@ -108,7 +110,7 @@ def _step(name: str, where: Where, seconds: float) -> tuple[Step[Any], Envelope]
             services=lambda: searching,
             work=retrieve,
             publishes_to="findings",
-            afterwards=show_writing,
+            afterwards=show_found,
             **common,
         )
         return step, envelope(search_query="VPN")

@@ -13,8 +13,8 @@ from ingest_fn.door import Door, open_services
 from ingest_fn.settings import Settings
 from local.places import PROJECT
 from local.runner.connect import topic_path
-from local.runner.pipeline import EVENTS
 from shared.messages.envelope import Envelope
+from shared.pipeline import pipeline
 from tests.conftest import SmallCloud
 from tests.ingest_fn.test_ingest import event
 from tests.support.receiving import Push, receiving
@@ -33,7 +33,7 @@ class Connection:
 
     def publish(self, data: bytes) -> None:
         """As Chat does: without attributes."""
-        self.publisher.publish(topic_path(EVENTS), data).result(10)
+        self.publisher.publish(topic_path(pipeline().chat_events), data).result(10)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def connection(small_cloud: SmallCloud, request: pytest.FixtureRequest) -> Itera
         subscriber.create_subscription(
             request={
                 "name": SUBSCRIPTION,
-                "topic": topic_path(EVENTS),
+                "topic": topic_path(pipeline().chat_events),
                 "push_config": {
                     "push_endpoint": endpoint.url,
                     "oidc_token": {

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from shared.pipeline import pipeline
 from tests import ROOT
-from tests.support.terraform_config import CORPUS, FOLDER, PROJECT, PROJECT_NUMBER, Grant, documented, steps
+from tests.support.terraform_config import CORPUS, FOLDER, PROJECT, PROJECT_NUMBER, Grant, documented
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -34,8 +35,10 @@ State = dict[str, list[dict[str, Any]]]
 def written() -> str:
     """A test that applies each of RUNS to a mocked cloud, in which every identity has a name of its own."""
     mocked = [
-        overridden(f'module.step["{step}"].google_service_account.{kind}', **identity(f"{owner}-{step}"))
-        for step in steps()
+        overridden(
+            f'module.step["{step.name}"].google_service_account.{kind}', **identity(f"{owner}-{step.name}")
+        )
+        for step in pipeline().functions
         for kind, owner in (("run", "threadwise"), ("push", "push"))
     ]
     mocked.append(overridden("google_service_account.build", **identity("threadwise-build")))

@@ -1,10 +1,10 @@
 """The table of docs/security.md against the configuration: who may do what, no more and no less."""
 
 import re
-from typing import Any
 
+from shared.pipeline import Row, pipeline
 from tests import ROOT
-from tests.support.terraform_config import Grant, documented, parsed, resources, steps
+from tests.support.terraform_config import Grant, documented, parsed, resources
 
 #: Every resource that grants anything; a new one must be expanded below, and documented.
 KNOWN = {
@@ -33,7 +33,6 @@ ROLES = {
     "module.step.google_service_account_iam_member.push": "roles/iam.serviceAccountTokenCreator",
 }
 INVOKER, PUBLISHER, SUBSCRIBER = "roles/run.invoker", "roles/pubsub.publisher", "roles/pubsub.subscriber"
-OF_LOCALS = {"${local.chat_events}": "chat-events", "${local.dead_letters}": "dead-letters"}
 SIGNER, VIEWER = "roles/iam.serviceAccountTokenCreator", "roles/storage.objectViewer"
 
 
@@ -47,31 +46,31 @@ def granted() -> set[Grant]:
         ("threadwise-build", VIEWER, "bucket PROJECT-threadwise-source"),
         ("threadwise-build", VIEWER, "buckets gcf-v2-…"),
     }
-    for name, step in steps().items():
-        grants |= _of_function(f"threadwise-{name}", step)
-        grants |= _of_calling(name, OF_LOCALS.get(step["takes"], step["takes"]))
+    for row in pipeline().functions:
+        grants |= _of_function(f"threadwise-{row.name}", row)
+        grants |= _of_calling(row)
     return grants
 
 
-def _of_function(who: str, step: dict[str, Any]) -> set[Grant]:
+def _of_function(who: str, row: Row) -> set[Grant]:
     grants = {(who, "roles/datastore.user", "the database")}
-    if step["gives"]:
-        grants.add((who, PUBLISHER, f"topic {step['gives']}"))
-    if step["entry_point"] != "tell":
+    if row.gives:
+        grants.add((who, PUBLISHER, f"topic {row.gives}"))
+    if row != pipeline().teller:
         grants.add((who, PUBLISHER, "topic dead-letters"))
-    if step["gemini"]:
+    if "gemini" in row.calls:
         grants.add((who, "threadwise_gemini", "the project"))
-    if step["rag"]:
+    if "rag" in row.calls:
         grants.add((who, "roles/aiplatform.user", "the project of the corpus"))
     return grants
 
 
-def _of_calling(name: str, takes: str) -> set[Grant]:
-    grants = {("Pub/Sub", SIGNER, f"account push-{name}")}
-    if name != "ingest":  # which everybody may call
-        grants.add((f"push-{name}", INVOKER, f"function threadwise-{name}"))
-    if takes != "dead-letters":
-        grants.add(("Pub/Sub", SUBSCRIBER, f"subscription {takes}-push"))
+def _of_calling(row: Row) -> set[Grant]:
+    grants = {("Pub/Sub", SIGNER, f"account push-{row.name}")}
+    if row != pipeline().first:  # which everybody may call
+        grants.add((f"push-{row.name}", INVOKER, f"function threadwise-{row.name}"))
+    if row != pipeline().teller:
+        grants.add(("Pub/Sub", SUBSCRIBER, f"subscription {row.subscription}"))
     return grants
 
 
@@ -156,7 +155,7 @@ def test_every_grant_goes_to_whom_the_table_names() -> None:
 def test_a_step_gets_only_the_rights_that_its_row_asks_for() -> None:
     module = parsed("main.tf")["module"][0]["step"]
 
-    assert module["verifies_itself"] == '${each.key == "ingest"}'
+    assert module["verifies_itself"] == "${each.value.takes == local.chat_events}"
     assert module["pubsub_agent"] == PUBSUB_AGENT
-    for condition, role in (("gemini && var.gemini_api_key_secret == null", "gemini"), ("rag", "rag")):
-        assert f"each.value.{condition} ? {{{role} = " in module["roles"]
+    for condition, role in (('"gemini") && var.gemini_api_key_secret == null', "gemini"), ('"rag")', "rag")):
+        assert f"contains(each.value.calls, {condition} ? {{{role} = " in module["roles"]

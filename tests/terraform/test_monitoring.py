@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK
+from shared.pipeline import pipeline
 from shared.runtime import logs
 from tests.conftest import SmallCloud
-from tests.support.terraform_config import FOLDER, local, parsed, resources, steps
-from tests.support.troubled import AUDIENCE, Where, receiver
+from tests.support.terraform_config import FOLDER, local, parsed, resources
+from tests.support.troubled import AUDIENCE, FUNCTIONS, Where, receiver
 
 Line = dict[str, Any]
-FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 
 
 def metrics() -> dict[str, dict[str, Any]]:
@@ -61,7 +61,9 @@ def test_every_step_tells_how_long_it_took(logged: list[Line]) -> None:
 def test_both_models_tell_what_they_cost(logged: list[Line]) -> None:
     asked = [line for line in logged if line["message"] == metrics()["input_tokens"]["message"]]
 
-    assert {line["step"] for line in asked} == {name for name, step in steps().items() if step["gemini"]}
+    assert {line["step"] for line in asked} == {
+        row.name for row in pipeline().functions if "gemini" in row.calls
+    }
     assert all(line["input_tokens"] > 50 and line["output_tokens"] > 0 for line in asked)
 
 
@@ -105,7 +107,7 @@ def test_what_is_watched_is_every_function_and_every_subscription() -> None:
     assert "values(local.functions)" in watched["one_of_the_functions"]
     assert "values(local.subscriptions)" in watched["one_of_the_subscriptions"]
     assert "local.step_names" in local("functions")
-    assert all(f'"{name}"' in local("step_names") for name in steps())
+    assert local("step_names") == "${toset([for row in local.pipeline.steps : row.name])}"
 
 
 def test_the_alerts_that_operators_rely_on_are_there() -> None:

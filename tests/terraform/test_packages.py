@@ -5,17 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from shared.pipeline import pipeline
 from tests import ROOT
 from tests.support.terraform_config import evaluated, files_uploaded, needs_terraform, resources
 from tools import package
 
 
-@pytest.mark.parametrize("function", package.FUNCTIONS)
+@pytest.mark.parametrize("function", pipeline().folders)
 def test_terraform_uploads_what_is_packaged(function: str) -> None:
     assert files_uploaded(function) == dict(package.contents(function))
 
 
-@pytest.mark.parametrize("function", package.FUNCTIONS)
+@pytest.mark.parametrize("function", pipeline().folders)
 def test_every_file_is_text_because_terraform_reads_it_as_such(function: str) -> None:
     for path in files_uploaded(function).values():
         path.read_text(encoding="utf-8")
@@ -26,7 +27,7 @@ def test_every_file_is_text_because_terraform_reads_it_as_such(function: str) ->
 def test_terraform_s_own_list_is_the_one_that_is_tested() -> None:
     listed = evaluated("sources")
 
-    assert set(listed) == set(package.FUNCTIONS)
+    assert set(listed) == set(pipeline().folders)
     for function, files in listed.items():
         assert {name: ROOT / path for name, path in files.items()} == files_uploaded(function)
 
@@ -34,7 +35,7 @@ def test_terraform_s_own_list_is_the_one_that_is_tested() -> None:
 @needs_terraform
 @pytest.mark.slow
 def test_caches_and_hidden_files_stay_out(tmp_path: Path) -> None:
-    for folder in (*package.FUNCTIONS, "shared"):
+    for folder in (*pipeline().folders, "shared"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     for name in (".notes.py", "texts/.notes.toml", "__pycache__/step.pyc", ".cache/step.py"):
         path = tmp_path / "shared" / name

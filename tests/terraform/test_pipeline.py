@@ -1,56 +1,34 @@
-"""Names and times in the cloud are those of the code and of the local cloud."""
+"""The configuration reads the table of the pipeline, and names in the cloud are those of the local cloud."""
 
+import json
 import re
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from local.runner import pipeline
-from local.runner.pipeline import BACKUP, DEAD_LETTERS, DELIVERY_ATTEMPTS, FUNCTIONS, TOPICS
+from shared.pipeline import pipeline
 from tests import ROOT
-from tests.pipeline.test_deadlines import LONGEST_CALL, step_seconds
-from tests.support.terraform_config import FOLDER, evaluated, local, needs_terraform, resources, steps
+from tests.support.terraform_config import FOLDER, evaluated, local, needs_terraform, resources
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
-def test_a_step_takes_and_gives_as_in_the_local_cloud(function: pipeline.Step) -> None:
-    step = steps()[function.name]
-
-    assert step["gives"] == function.gives
-    assert f"{step['function']}/main.py" == function.source
-    assert step["entry_point"] == function.entry_point
-    takes = {f"${{local.{name}}}": local(name) for name in ("chat_events", "dead_letters")}
-    assert takes.get(step["takes"], step["takes"]) == function.takes
+def test_the_table_is_the_file_that_the_code_reads() -> None:
+    assert local("pipeline") == '${jsondecode(file("${local.repository}/shared/pipeline.json"))}'
 
 
-def test_the_dead_letters_and_their_copies_have_the_same_names() -> None:
-    assert local("dead_letters") == DEAD_LETTERS
-    assert local("backup") == BACKUP
-    assert local("delivery_attempts") == DELIVERY_ATTEMPTS
-    assert steps()["tell"]["takes"] == "${local.dead_letters}"
+@needs_terraform
+@pytest.mark.slow
+def test_terraform_makes_of_the_table_what_the_code_makes_of_it() -> None:
+    made = evaluated("steps")
+
+    assert list(made) == sorted(row.name for row in pipeline().functions)
+    for row in pipeline().functions:
+        expected = {**json.loads(json.dumps(asdict(row))), "environment": made[row.name]["environment"]}
+        assert made[row.name] == expected
 
 
-@pytest.mark.parametrize("name", steps())
-def test_deadlines_nest(name: str) -> None:
-    step = steps()[name]
-
-    assert LONGEST_CALL[name] < step["step_seconds"] == step_seconds(name)
-    assert step["step_seconds"] < step["timeout"] < step["ack_deadline"] <= 600
-
-
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
-def test_a_message_comes_again_after_the_same_time_as_in_the_local_cloud(function: pipeline.Step) -> None:
-    if function.takes is not None:
-        assert steps()[function.name]["ack_deadline"] == function.ack_deadline
-
-
-def test_every_time_is_in_the_documentation() -> None:
-    page = (ROOT / "docs/reliability.md").read_text()
-
-    for name, step in steps().items():
-        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |") and " s" in line)
-        for time in ("step_seconds", "timeout", "ack_deadline"):
-            assert f"{step[time]} s" in row, f"{name}: {time}"
+def test_only_a_function_of_the_table_has_settings_of_its_own() -> None:
+    assert set(local("own_settings")) <= {row.name for row in pipeline().functions}
 
 
 def test_a_function_takes_as_many_requests_as_it_has_threads() -> None:
@@ -81,9 +59,9 @@ def test_the_ttl_sits_on_the_field_that_the_code_writes() -> None:
 @needs_terraform
 @pytest.mark.slow
 def test_the_names_in_the_cloud_are_the_local_ones() -> None:
-    subscriptions = {f.name: f.subscription for f in FUNCTIONS if f.takes}
+    subscriptions = {row.name: row.subscription for row in pipeline().functions}
 
-    assert set(evaluated("topics").values()) == set(TOPICS)
+    assert set(evaluated("topics").values()) == set(pipeline().topics)
     assert evaluated("subscriptions") == subscriptions
 
 

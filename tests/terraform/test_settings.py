@@ -1,5 +1,6 @@
 """What the functions need to be told is what Terraform tells them: one source of truth."""
 
+import importlib
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from ingest_fn.auth import Trusted
 from ingest_fn.settings import Settings as IngestSettings
 from reformulate_fn.settings import Settings as ReformulateSettings
 from retrieve_fn.settings import Settings as RetrieveSettings
+from shared.pipeline import pipeline
 from shared.runtime.settings import CommonSettings, read
 from tests.support.terraform_config import (
     CORPUS,
@@ -17,17 +19,13 @@ from tests.support.terraform_config import (
     defaults,
     evaluated,
     needs_terraform,
-    steps,
     variables_given,
 )
 
 SETTINGS: dict[str, type[CommonSettings]] = {
-    "ingest_fn": IngestSettings,
-    "reformulate_fn": ReformulateSettings,
-    "retrieve_fn": RetrieveSettings,
-    "answer_fn": AnswerSettings,
+    folder: importlib.import_module(f"{folder}.settings").Settings for folder in pipeline().folders
 }
-STEPS = ("ingest", "reformulate", "retrieve", "answer", "tell")
+STEPS = [row.name for row in pipeline().functions]
 #: Not ours: google-genai and functions-framework read these.
 OF_LIBRARIES = {"GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_CLOUD_LOCATION", "THREADS"}
 #: For the local cloud and its stand-ins alone; Google's own addresses are their defaults.
@@ -58,16 +56,11 @@ INGEST = f"https://asia-northeast1-{PROJECT}.cloudfunctions.net/threadwise-inges
 
 
 def settings_of(step: str) -> type[CommonSettings]:
-    return SETTINGS[steps()[step]["function"]]
+    return SETTINGS[pipeline().step(step).folder]
 
 
 def names(settings: type[CommonSettings]) -> set[str]:
     return {field.upper() for field in settings.model_fields}
-
-
-def test_the_table_holds_every_function() -> None:
-    assert tuple(steps()) == STEPS
-    assert {it["function"] for it in steps().values()} == set(SETTINGS)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -86,7 +79,7 @@ def test_nothing_is_given_that_nobody_reads(step: str) -> None:
 def test_every_setting_can_be_set_in_the_cloud(step: str) -> None:
     # tell shares answer_fn's settings, and asks no model.
     not_its_own = {"ANSWER_MODEL"} if step == "tell" else set()
-    last = {"PUBLISHES_TO"} if steps()[step]["gives"] is None else set()
+    last = {"PUBLISHES_TO"} if pipeline().step(step).gives is None else set()
 
     assert names(settings_of(step)) - LOCAL_ONLY - not_its_own - last <= variables_given(step)
 
@@ -98,10 +91,14 @@ def test_a_variable_s_default_is_the_setting_s(variable: str) -> None:
     assert defaults()[variable] == SETTINGS[function].model_fields[field].default
 
 
+def default(settings: type[CommonSettings], field: str) -> Any:
+    return settings.model_fields[field].get_default(call_default_factory=True)
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_the_topic_that_a_step_gives_to_is_its_default(step: str) -> None:
-    if steps()[step]["gives"] is not None:
-        assert steps()[step]["gives"] == settings_of(step).model_fields["publishes_to"].default
+    if (gives := pipeline().step(step).gives) is not None:
+        assert default(settings_of(step), "publishes_to") == gives
 
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -149,7 +146,7 @@ def test_every_function_starts_with_what_terraform_gives_it(
                 environment.setenv(name, value)
             settings = read(settings_of(step))
         assert settings.google_cloud_project == PROJECT
-        assert settings.step_seconds == steps()[step]["step_seconds"]
+        assert settings.step_seconds == pipeline().step(step).seconds.step
         assert settings.firestore_database == WAYS[way].get("firestore_database", "(default)")
 
 

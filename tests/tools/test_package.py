@@ -1,4 +1,4 @@
-"""The zips of the four functions: what is in them, and that each runs alone, as it is deployed."""
+"""The zips of the functions: what is in them, and that each runs alone, as it is deployed."""
 
 import os
 import shutil
@@ -17,6 +17,7 @@ import pytest
 from local.places import free_port
 from local.stand_ins.faults import Faults
 from local.stand_ins.pubsub.server import PubSub
+from shared.pipeline import pipeline
 from tests.support.loopback import http
 from tests.support.pubsub_side import Side
 from tests.support.serving import serving
@@ -26,11 +27,10 @@ from tools import package
 START_SECONDS = 60
 PROJECT = "demo"
 GARBAGE = b"\x00 not an envelope"
+#: What a function must be told beside the project.
 REQUIRED = {
-    "ingest_fn": {"GOOGLE_CLOUD_PROJECT": PROJECT, "CHAT_AUDIENCE": "https://bot.example/chat"},
-    "reformulate_fn": {"GOOGLE_CLOUD_PROJECT": PROJECT},
-    "retrieve_fn": {"GOOGLE_CLOUD_PROJECT": PROJECT, "RAG_CORPUS": "projects/p/locations/l/ragCorpora/1"},
-    "answer_fn": {"GOOGLE_CLOUD_PROJECT": PROJECT},
+    "ingest_fn": {"CHAT_AUDIENCE": "https://bot.example/chat"},
+    "retrieve_fn": {"RAG_CORPUS": "projects/p/locations/l/ragCorpora/1"},
 }
 NOWHERE = "127.0.0.1:9"
 #: What keeps the functions off the network; every step's services are made before they are called.
@@ -54,7 +54,7 @@ runpy.run_module("functions_framework", run_name="__main__")
 def source(tmp_path: Path) -> Path:
     """A copy of what the zips are made of."""
     root = tmp_path / "source"
-    for folder in (*package.FUNCTIONS, "shared"):
+    for folder in (*pipeline().folders, "shared"):
         shutil.copytree(package.ROOT / folder, root / folder)
     return root
 
@@ -81,7 +81,7 @@ def test_other_code_gives_other_bytes(source: Path, tmp_path: Path) -> None:
     assert changed == ["answer_fn.zip"]
 
 
-@pytest.mark.parametrize("function", package.FUNCTIONS)
+@pytest.mark.parametrize("function", pipeline().folders)
 def test_a_zip_holds_its_entry_point_its_package_and_shared_only(function: str) -> None:
     tops = {name.split("/")[0] for name in names(function)}
     assert tops == {"main.py", "requirements.txt", function, "shared"}
@@ -89,7 +89,7 @@ def test_a_zip_holds_its_entry_point_its_package_and_shared_only(function: str) 
     assert len(set(names(function))) == len(names(function))
 
 
-@pytest.mark.parametrize("function", package.FUNCTIONS)
+@pytest.mark.parametrize("function", pipeline().folders)
 def test_main_and_requirements_are_lifted_to_the_root_unchanged(function: str, tmp_path: Path) -> None:
     archive = next(a for a in package.build(tmp_path) if a.stem == function)
     with zipfile.ZipFile(archive) as zipped:
@@ -124,7 +124,7 @@ def deployed_python() -> str:
     return sys.executable
 
 
-@pytest.fixture(scope="module", params=package.FUNCTIONS)
+@pytest.fixture(scope="module", params=pipeline().folders)
 def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with one function's unpacked zip in `app` and, beside it, a venv of just its requirements.
 
@@ -149,6 +149,10 @@ def function_of(deployed: Path) -> str:
     return (deployed / "name").read_text()
 
 
+def required(deployed: Path) -> dict[str, str]:
+    return {"GOOGLE_CLOUD_PROJECT": PROJECT, **REQUIRED.get(function_of(deployed), {})}
+
+
 def environment(deployed: Path) -> dict[str, str]:
     """A made-up environment that holds nothing of this process's, without the settings that are required."""
     return {"PATH": "/usr/bin:/bin", "HOME": str(deployed), **STAND_INS}
@@ -167,7 +171,7 @@ def served(deployed: Path, **more: str) -> Iterator[str]:
     with log.open("w") as output:
         process = subprocess.Popen(
             [deployed / "venv/bin/python", "-m", "functions_framework", *options(deployed / "app", port)],
-            cwd=deployed, env=environment(deployed) | REQUIRED[function_of(deployed)] | more,
+            cwd=deployed, env=environment(deployed) | required(deployed) | more,
             stdout=output, stderr=output,
         )  # fmt: skip
     try:
@@ -210,7 +214,7 @@ def test_missing_settings_fail_the_start_and_are_named(
     deployed: Path, unset: subprocess.CompletedProcess[str]
 ) -> None:
     assert unset.returncode != 0
-    assert [name for name in REQUIRED[function_of(deployed)] if name not in unset.stderr] == []
+    assert [name for name in required(deployed) if name not in unset.stderr] == []
     assert "Traceback" not in unset.stderr
 
 

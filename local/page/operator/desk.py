@@ -14,7 +14,6 @@ from starlette.responses import Response
 from local.page.operator.replays import MOST_SHOWN, Replay
 from local.page.operator.requests import ReplayRequest
 from local.places import PROJECT, Places
-from local.runner.pipeline import DEAD_LETTERS
 from local.stand_ins.http_gate import google_error
 from ops.audit import new_operation
 from ops.bulk import canary
@@ -27,6 +26,7 @@ from ops.replay import Order, outlooks
 from ops.selection import Selection
 from ops.settings import Settings
 from ops.world import World
+from shared.pipeline import pipeline
 
 Json = dict[str, Any]
 #: The HTTP status for each exit code; any other code gives 500.
@@ -134,7 +134,7 @@ def _world(places: Places) -> World:
         google_cloud_project=PROJECT,
         firestore_database="(default)",
         name_prefix="",
-        dead_letter_topic=DEAD_LETTERS,
+        dead_letter_topic=pipeline().dead_letters,
         operator="chat page",
     )
     world = World(settings)

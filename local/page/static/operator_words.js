@@ -149,10 +149,10 @@ export const OPERATOR_WORDS = {
     states: { open: "待機中", replayed: "再送済み", answered: "回答済み", archived: "アーカイブ済み", discarded: "破棄済み" },
     stop: "停止",
     stops: [
-      ["^was asked$", "質問されました"],
+      ["^received the question$", "質問を受け取りました"],
       ["^passed it on$", "次のステップへ渡しました"],
       ["^failed$", "失敗しました"],
-      ["^failed for the (\\d+)\\. time$", "$1 回目の失敗"],
+      ["^failed again, (\\d+) times in total$", "再び失敗しました（合計 $1 回）"],
       ["^kept it as a dead letter$", "デッドレターとして保存しました"],
       ["^replayed it \\((.+)\\)$", "再送しました（$1）"],
       ["^answered$", "回答しました"],

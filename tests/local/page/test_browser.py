@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from ingest_fn.commands import help_text
 from shared.language.catalogue import text
 from tests.support.browser import chromium, needs_chromium, opened
 from tests.support.chat_page import in_space
@@ -163,7 +164,7 @@ def test_a_conversation_of_two_people_with_a_file_is_forgotten_by_command_and_cl
 
 
 def test_a_quick_command_is_given_from_the_list(page: Page) -> None:
-    help_given = page.get_by_role("log").get_by_text(text("en", "help", "text", hours="24")[:40])
+    help_given = page.get_by_role("log").get_by_text(help_text("en", 24)[:40])
     before = help_given.count()
     page.get_by_role("button", name="Commands").click()
     page.get_by_role("option", name=re.compile("^Help")).click()

@@ -137,7 +137,11 @@ def test_a_case_shows_everything_but_texts_until_they_are_asked_for(
     case = shown.json()
     assert case["question_id"] == dead.id
     assert case["failures"][0]["stack"] == ["retrieve.py:7 search"]
-    assert [stop["what"] for stop in case["way"]] == ["was asked", "failed", "kept it as a dead letter"]
+    assert [stop["what"] for stop in case["way"]] == [
+        "received the question",
+        "failed",
+        "kept it as a dead letter",
+    ]
     assert case["log"] == str(small_cloud.places.logs / "retrieve.log")
     assert "secret" not in shown.text
     assert "my secret question" in ops.get(f"cases/{case['id']}", params={"text": "1"}).json()["envelope"]

@@ -13,7 +13,7 @@ from local.page.live import stream
 from local.page.markdown import text_html
 from local.stand_ins.chat.service import Chat
 from local.stand_ins.chat.store import Changes, MessageStore
-from local.stand_ins.faults import NAMES, Faults
+from local.stand_ins.faults import Faults, fault_names
 from local.stand_ins.tokens import Signer
 from tests.support.chat_stand_in import IT_SUPPORT, chat_serving
 
@@ -134,7 +134,7 @@ def test_only_a_message_that_exists_can_be_deleted(page: httpx.Client, name: str
 
 def test_faults_are_switched_by_name(page: httpx.Client) -> None:
     switched = page.post("/page/faults", json={"on": ["gemini-down", "rag-slow"], "share": 0.5, "seconds": 1})
-    assert switched.json() == {"active": ["gemini-down", "rag-slow"], "names": list(NAMES)}
+    assert switched.json() == {"active": ["gemini-down", "rag-slow"], "names": list(fault_names())}
     assert page.post("/page/faults", json={"off": []}).json()["active"] == ["gemini-down", "rag-slow"]
     assert page.post("/page/faults", json={"off": ["rag-slow"]}).json()["active"] == ["gemini-down"]
     assert page.post("/page/faults", json={"on": ["rag-slow", "no-such"]}).status_code == 400

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from local.places import free_port
-from local.runner.pipeline import STEPS
 from shared.language.catalogue import text
+from shared.pipeline import pipeline
 from tests import ROOT
 from tests.support.stack import Stack, answer_of, ask
 
@@ -120,7 +120,7 @@ class Serving:
         until = time.monotonic() + 10
         while any(map(_alive, (*children, *functions))) and time.monotonic() < until:
             time.sleep(0.05)
-        assert len(functions) >= len(STEPS)  # `tell` is started some seconds later
+        assert len(functions) >= len(pipeline().steps)  # `tell` is started some seconds later
         assert not any(map(_alive, (*children, *functions)))
         assert "Traceback" not in output
         self.operators.unlink(missing_ok=True)  # a killed one cannot do that

@@ -9,8 +9,8 @@ import pytest
 
 from local.places import Places, PortTaken, free_port
 from local.runner.environment import isolate, of_function, own_key
-from local.runner.pipeline import STEPS
-from local.stand_ins.faults import NAMES, Faults, Refused
+from local.stand_ins.faults import Faults, Refused, fault_names
+from shared.pipeline import pipeline
 from tests import ROOT
 
 
@@ -19,7 +19,7 @@ def places(tmp_path: Path) -> Places:
     return Places(state=None, logs=tmp_path, http=free_port())
 
 
-@pytest.mark.parametrize("name", [step.name for step in STEPS])
+@pytest.mark.parametrize("name", [step.name for step in pipeline().steps])
 def test_a_function_sees_nothing_of_a_person_s_own_cloud(
     name: str, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,9 +56,9 @@ def test_the_runner_itself_keeps_no_proxy_and_no_credentials() -> None:
 
 
 def test_every_step_passes_on_to_one_that_takes_it() -> None:
-    taken = {step.takes for step in STEPS}
+    taken = {step.takes for step in pipeline().steps}
 
-    assert all(step.gives in taken for step in STEPS if step.gives)
+    assert all(step.gives in taken for step in pipeline().steps if step.gives)
 
 
 def test_no_port_is_handed_out_twice() -> None:
@@ -114,7 +114,7 @@ async def test_a_service_that_is_down_refuses_and_is_counted() -> None:
     assert faults.calls == {("rag", "RetrieveContexts"): 1, ("chat", "GET"): 1}  # refused ones, too
 
     assert faults.hits == {"rag-down": 1}
-    assert "rag-down" in NAMES
+    assert "rag-down" in fault_names()
 
 
 async def test_a_service_that_refuses_says_so_for_good() -> None:
@@ -139,6 +139,30 @@ for seconds in (0, 30, -30):
     print(*(round(each / 10) * 10 for each in told), round(time.monotonic() - steady))
 print(type(datetime.now(UTC)) is datetime, isinstance(began, datetime))
 """
+
+
+CALLED = """
+import time
+import grpc
+from local.runner.skew import Clock, set_by
+ahead = Clock(0.0)
+set_by(ahead)
+call = grpc.insecure_channel("127.0.0.1:1").unary_unary("/a/b")
+for seconds in (30, -30):
+    ahead.value, began = seconds, time.monotonic()
+    try:
+        call(b"", timeout=0.5, wait_for_ready=True)
+    except grpc.RpcError as error:
+        print(error.code().name, 0.4 < time.monotonic() - began < 10)
+"""
+
+
+def test_a_call_takes_as_long_as_it_may_whatever_the_clock_says() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split("\n")[:2] == ["DEADLINE_EXCEEDED True"] * 2
 
 
 def test_a_clock_that_is_wrong_is_wrong_everywhere_but_in_what_only_counts() -> None:

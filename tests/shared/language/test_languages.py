@@ -2,6 +2,7 @@
 
 import pytest
 
+from ingest_fn.commands import help_text
 from shared.chat.letters import letter_from_push
 from shared.language.catalogue import languages, text
 from shared.language.detect import of_person
@@ -51,7 +52,7 @@ def test_ingest_speaks_the_languages_of_its_settings_alone(small_cloud: SmallClo
     ingest.over_https(asked)
 
     said = ingest.said(asked)
-    assert said and said["text"].strip() == text("ja", "help", "text", hours="24").strip()
+    assert said and said["text"].strip() == help_text("ja", 24).strip()
 
 
 def test_an_apology_for_an_event_is_in_a_language_that_is_spoken() -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from shared.language.catalogue import catalogue, languages, text
 from shared.language.detect import of_person, of_text
+from shared.pipeline import pipeline
 from tests import ROOT
 
-CODE = ("shared", "ingest_fn", "reformulate_fn", "retrieve_fn", "answer_fn")
+CODE = ("shared", *pipeline().folders)
 ASKED = re.compile(r"""\btext\([\w.]+, "(\w+)", "(\w+)\"""")
 
 
@@ -43,10 +44,15 @@ def test_every_text_that_the_code_asks_for_is_there() -> None:
     assert _used() <= set(_flat("en"))
 
 
+@pytest.mark.parametrize("stage", pipeline().stages)
+def test_every_stage_of_the_pipeline_has_its_word(stage: str) -> None:
+    assert f"progress.{stage}" in _flat("en")
+
+
 def test_every_text_is_used() -> None:
     code = "".join(path.read_text() for folder in CODE for path in (ROOT / folder).rglob("*.py"))
 
-    quoted = set(re.findall(r"""["'](\w+)["']""", code))
+    quoted = {*re.findall(r"""["'](\w+)["']""", code), *pipeline().stages}
     assert [key for key in _flat("en") if key.split(".")[1] not in quoted] == []
 
 

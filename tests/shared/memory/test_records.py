@@ -8,13 +8,14 @@ import pytest
 
 from shared.memory.firestore import document_id
 from shared.memory.records import COLLECTION, LEASE, Lease, Records
+from shared.messages.ending import Ending
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
-from tests.support.factories import final, question
+from tests.support.factories import ending, question
 
-FINAL = final("answer", "Like this [1].")
-APOLOGY = final("apology", "Sorry.")
+FINAL = ending("answer", "Like this [1].")
+APOLOGY = ending("apology", "Sorry.")
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_the_first_final_message_wins(records: Records) -> None:
     asked = question()
     records.settle(asked.id, FINAL, Deadline(5))
 
-    assert records.settle(asked.id, final("answer", "other"), Deadline(5)).final == FINAL
+    assert records.settle(asked.id, ending("answer", "other"), Deadline(5)).ending == FINAL
 
 
 def test_a_final_message_waits_until_the_progress_under_way_is_written(records: Records) -> None:
@@ -114,8 +115,8 @@ def test_a_redelivery_knows_that_everything_is_done(records: Records) -> None:
     posted = records.settled(asked.id, Deadline(5))
 
     assert noted is not None and posted is not None
-    assert (noted.final, noted.posted) == (FINAL, False)
-    assert (posted.final, posted.posted) == (FINAL, True)
+    assert (noted.ending, noted.posted) == (FINAL, False)
+    assert (posted.ending, posted.posted) == (FINAL, True)
 
 
 def test_releasing_the_lease_of_a_purged_question_is_no_error(records: Records, firestore: Any) -> None:
@@ -133,7 +134,7 @@ def test_an_apology_gives_way_to_an_answer_and_never_the_other_way(records: Reco
     lease = records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
     release(records, asked, lease, apologised=True)
 
-    assert records.settle(asked.id, FINAL, Deadline(5)).final == FINAL
+    assert records.settle(asked.id, FINAL, Deadline(5)).ending == FINAL
     assert records.lease_for_apology(asked.id, APOLOGY, Deadline(5)) is None
 
 
@@ -169,7 +170,7 @@ def test_an_answer_noted_while_the_apology_is_written_counts_as_not_posted(recor
 
     settled = records.settled(asked.id, Deadline(5))
     assert settled is not None
-    assert (settled.final, settled.posted) == (FINAL, False)
+    assert (settled.ending, settled.posted) == (FINAL, False)
 
 
 def test_after_an_apology_there_is_no_more_progress(records: Records) -> None:
@@ -211,8 +212,8 @@ def test_nothing_is_written_after_the_lease(records: Records) -> None:
         assert until.remaining < LEASE.total_seconds()
 
 
-def again(number: int, kind: str = "answer") -> dict[str, Any]:
-    return {**final(kind, f"Answer {number}."), "again": number}
+def again(number: int, kind: str = "answer") -> Ending:
+    return ending(kind, f"Answer {number}.", answer_number=number)
 
 
 def test_a_later_answer_takes_the_place_of_an_earlier_one_and_never_the_other_way_round(
@@ -221,8 +222,8 @@ def test_a_later_answer_takes_the_place_of_an_earlier_one_and_never_the_other_wa
     asked = question()
     records.settle(asked.id, again(0), Deadline(5))
 
-    assert records.settle(asked.id, again(1), Deadline(5)).final == again(1)
-    assert records.settle(asked.id, again(0), Deadline(5)).final == again(1)
+    assert records.settle(asked.id, again(1), Deadline(5)).ending == again(1)
+    assert records.settle(asked.id, again(0), Deadline(5)).ending == again(1)
     assert records.lease_for_apology(asked.id, again(0, "apology"), Deadline(5)) is None
 
 
@@ -232,10 +233,10 @@ def test_what_is_posted_late_does_not_count_as_the_later_answer(records: Records
 
     newer = records.mark_posted(asked.id, Deadline(5))
 
-    assert newer is not None and newer.final == again(1)
+    assert newer is not None and newer.ending == again(1)
     settled = records.settled(asked.id, Deadline(5))
     assert settled is not None and not settled.posted
-    assert records.mark_posted(asked.id, Deadline(5), again=1) is None
+    assert records.mark_posted(asked.id, Deadline(5), answer_number=1) is None
     settled = records.settled(asked.id, Deadline(5))
     assert settled is not None and settled.posted
 
@@ -248,5 +249,5 @@ def test_an_apology_for_what_was_asked_again_gives_way_to_its_answer_alone(recor
 
     release(records, asked, records.lease_for_apology(asked.id, sorry, Deadline(5)), apologised=True)
 
-    assert records.settle(asked.id, again(0), Deadline(5)).final == sorry
-    assert records.settle(asked.id, again(1), Deadline(5)).final == again(1)
+    assert records.settle(asked.id, again(0), Deadline(5)).ending == sorry
+    assert records.settle(asked.id, again(1), Deadline(5)).ending == again(1)

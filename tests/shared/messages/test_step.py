@@ -22,7 +22,7 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
 from shared.runtime.outbox import Outbox
 from tests.conftest import SmallCloud
-from tests.support.factories import envelope, final, push
+from tests.support.factories import ending, envelope, push
 from tests.support.loopback import http
 
 
@@ -295,7 +295,7 @@ def test_a_step_that_takes_long_says_so_while_it_is_running(
 def test_neither_is_said_any_more_once_there_is_an_answer(
     make_step: Any, chat: Chat, asked: Question, shown: Any, firestore: Any
 ) -> None:
-    Records(firestore, 24).settle(asked.id, final("answer", "Done."), Deadline(5))
+    Records(firestore, 24).settle(asked.id, ending("answer", "Done."), Deadline(5))
     chat.put_final(asked, Content("Done."), Deadline(5))
 
     make_step(raises(Transient("rag_unavailable"))).receive(*push(envelope(question=asked)))

@@ -13,9 +13,8 @@ from shared.runtime import logs
 from tests.conftest import SmallCloud
 from tests.support.factories import context, question
 from tests.support.fuzzing import QUESTION
-from tests.support.troubled import AUDIENCE, Where, receiver
+from tests.support.troubled import AUDIENCE, FUNCTIONS, Where, receiver
 
-FUNCTIONS = ("ingest", "reformulate", "retrieve", "answer", "tell")
 PROJECT = "my-project-123"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ingest_fn.commands import help_text
 from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
 from shared.memory.firestore import document_id
@@ -99,5 +100,5 @@ def test_an_apology_is_in_french(stack: Stack) -> None:
 def test_help_is_in_french(stack: Stack) -> None:
     asked = say(stack, "/help")
 
-    said = text("fr", "help", "text", hours="24").strip()
+    said = help_text("fr", 24).strip()
     assert replied(stack, asked["thread"]["name"], said)

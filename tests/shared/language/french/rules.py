@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from answer_fn.blocks import parse
-from answer_fn.compose import Composed, Source
-from answer_fn.reply import contents_of, final_of
+from answer_fn.compose import Composed
+from answer_fn.reply import contents_of, ending_of
 from reformulate_fn.guard import fault
 from reformulate_fn.reformulate import reformulate
 from reformulate_fn.rewrite import Rewriter, cleaned
@@ -23,7 +23,7 @@ from shared.messages.envelope import Envelope
 from shared.runtime.deadline import Deadline
 from tests.conftest import SmallCloud
 from tests.reformulate_fn.test_reformulate import Saying
-from tests.support.factories import envelope, question, turn
+from tests.support.factories import envelope, question, source, turn
 
 PRINTER = (
     turn("user", "Comment installer l'imprimante PaperStar sur Windows ?"),
@@ -159,9 +159,9 @@ def test_a_late_answer_says_so_in_french() -> None:
     asked = datetime.now(UTC) - timedelta(hours=2)
     sent = envelope(question=question(text="Comment imprimer ?", language="fr", asked_at=asked))
     blocks = parse("Installez l'imprimante [1].").blocks(set(), lambda group: f" [{group}]")
-    composed = Composed(blocks, (Source("c", 1, "Imprimantes", "https://kb.example/i"),))
+    composed = Composed(blocks, (source("c", 1, "Imprimantes", "https://kb.example/i"),))
 
-    [content] = contents_of(final_of(composed, sent, 24, None), sent.question)
+    [content] = contents_of(ending_of(composed, sent, 24, None), sent.question)
 
     assert text("fr", "answer", "late", time="").split(" de ")[0] in (content.text or "")
     assert text("fr", "answer", "open") in str(content.cards)
