@@ -156,7 +156,7 @@ def test_a_conversation_of_two_people_with_a_file_is_forgotten_by_command_and_cl
     field.press("Enter")
     expect(field).to_have_value("/forget ")
     field.press("Enter")
-    button = topic.get_by_role("button", name=text("en", "forget", "button"))
+    button = topic.get_by_role("button", name=text("en", "forget", "button"), exact=True)
     button.click(timeout=PATIENCE_MS)
 
     expect(said(topic).last).to_contain_text(text("en", "notice", "forgotten"), timeout=PATIENCE_MS)
