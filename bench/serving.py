@@ -20,7 +20,7 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Serve a function of `source` from when this begins until it ends. Raises TimeoutError."""
     arguments = ["--source", str(source), "--target", target, "--host", HOST, "--port", str(port)]
-    process = await asyncio.to_thread(child.start, arguments, environment, log)
+    process = await asyncio.to_thread(child.start, arguments, environment, log, child.clock())
     try:
         async with asyncio.timeout(PATIENCE):
             await _listening(port)

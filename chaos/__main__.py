@@ -1,6 +1,7 @@
 """`python -m chaos`: ask while everything breaks, and check that no question is lost or doubled."""
 
 import asyncio
+import fnmatch
 import logging
 import os
 import shutil
@@ -27,6 +28,12 @@ def chaos(
         bool,
         typer.Option(help="With Google's Pub/Sub and Firestore emulators; these two are not broken then."),
     ] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Leave out these faults, deeds and excesses; * stands for any text, as in *-refused."
+        ),
+    ] = None,
 ) -> None:
     """Ask questions while functions are killed and services fail; then check, replay and check again.
 
@@ -38,11 +45,20 @@ def chaos(
     # gRPC reads its variables when it is imported.
     from chaos.report import show
     from chaos.run import Plan, run
+    from chaos.script import DEEDS, EXCESSES
+    from chaos.storm import blow_names
+
+    left_out = {each: set(fnmatch.filter((*blow_names(), *DEEDS, *EXCESSES), each)) for each in without or ()}
+    if unknown := [each for each, names in left_out.items() if not names]:
+        raise typer.BadParameter(f"No fault and no deed is called {', '.join(unknown)}")
 
     folder = Path(tempfile.mkdtemp(prefix="threadwise-chaos-"))
     logging.basicConfig(filename=folder / "cloud.log")
     console = Console()
-    figures = asyncio.run(run(Plan(questions, threads, seed, minutes, quotas, emulators), folder, console))
+    plan = Plan(
+        questions, threads, seed, minutes, quotas, emulators, frozenset[str]().union(*left_out.values())
+    )
+    figures = asyncio.run(run(plan, folder, console))
     show(figures, console)
     if figures.violations:
         console.print(f"State and logs: {folder}", markup=False, highlight=False, soft_wrap=True)

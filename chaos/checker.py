@@ -1,191 +1,169 @@
 """One question, one end: the rule that no fault may break, checked from outside alone.
 
-It imports nothing of the functions. A question is matched to its message by where it stands and what it
-says, never by how the bot derives its ids: that derivation is what is tested.
+It imports nothing of the functions. Four things must say the same of a question: Chat, its record, what is
+remembered, and its case. What they look like is in `chaos/world.py`.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from chaos.load import Asked
-from chaos.outside import UNREADABLE, Json, Outside
-from chaos.verdict import End, Kind, Verdict, Violation, end_of
-from chaos.watch import is_final, place_of
+from chaos.asked import Asked, Done
+from chaos.documents import documents_of, order, strangers
+from chaos.forgetting import forgotten
+from chaos.match import Matched, match
+from chaos.outside import UNREADABLE, Outside
+from chaos.verdict import End, Kind, Verdict, Violation
+from chaos.watch import place_of
+from chaos.world import (
+    CASES,
+    RECORDS,
+    TURNS,
+    Ending,
+    Json,
+    by_question,
+    ending_of,
+    is_notice,
+    is_progress,
+    is_taken_back,
+    shows,
+)
+
+_ENDS = {
+    "answer": End.ANSWER,
+    "clarification": End.CLARIFICATION,
+    "apology": End.APOLOGY,
+}
 
 
-def check(asked: Iterable[Asked], outside: Outside) -> Verdict:
+def check(asked: Iterable[Asked], outside: Outside, done: Done | None = None) -> Verdict:
     """Look for violations of the rule; a question that Chat could not even hand over may have no end."""
-    asked = list(asked)
-    messages, violations = _matched(asked, outside)
-    said = _said(outside)
-    for question in asked:
-        message = messages.get(question.name)
-        violations += _turns(question, message, outside)
-        violations += _case(question, message, outside)
-        violations += _crossed(question, outside, said[question.place])
-    violations += [*_strangers(asked, outside), *_order(asked, outside)]
+    asked, done = list(asked), done or Done()
+    gone, unforgotten = forgotten(asked, outside, done)
+    theirs = [question for question in asked if question.name not in gone]
+    records = by_question(outside.documents, RECORDS)
+    endings = {
+        name: ending for name, found in records.items() for ending in map(ending_of, found.values()) if ending
+    }
+    matched = match(theirs, endings, _entered(outside), outside)
+    ended, violations = dict.fromkeys(gone, End.FORGOTTEN), list(unforgotten)
+    for end in _ends(theirs, endings, matched, outside, done):
+        if isinstance(end, Violation):
+            violations.append(end)
+        else:
+            ended |= end
+    violations += [*_spare(theirs, endings, matched, done), *_pointers(theirs, matched)]
+    violations += documents_of(theirs, endings, records, ended, outside)
+    violations += [*strangers(asked, outside), *order(theirs, outside)]
     if outside.letters[UNREADABLE]:
         violations.append(Violation(Kind.MANGLED, UNREADABLE, f"{outside.letters[UNREADABLE]} dead letters"))
     if not outside.settled:
         violations.append(Violation(Kind.UNSETTLED, "?", "messages that nobody acknowledges"))
-    return Verdict(messages, violations)
+    return Verdict(matched.firsts, matched.shown, ended, violations)
 
 
-def check_replayed(asked: Iterable[Asked], outside: Outside, before: Verdict) -> Verdict:
+def check_replayed(
+    asked: Iterable[Asked], outside: Outside, before: Verdict, done: Done | None = None
+) -> Verdict:
     """The same once all dead letters were replayed: no apology is left, and no message has been replaced."""
-    verdict = check(asked, outside)
-    apologies = [
-        Violation(Kind.NOT_ANSWERED, name, message["text"][:80])
-        for name, message in verdict.messages.items()
-        if end_of(message) is End.APOLOGY
+    done = done or Done()
+    verdict = check(asked, outside, done)
+    sorry = [
+        Violation(Kind.NOT_ANSWERED, name, end)
+        for name, end in verdict.ended.items()
+        if end in (End.APOLOGY, End.UNTOLD)
     ]
     present = {message["name"] for message in outside.messages}
     replaced = [
         Violation(Kind.NOT_IN_PLACE, name, f"{message['name']} is gone")
         for name, message in before.messages.items()
-        if message["name"] not in present
+        if message["name"] not in present and not done.deleted[place_of(message)]
     ]
-    return Verdict(verdict.messages, [*verdict.violations, *apologies, *replaced])
+    return replace(verdict, violations=[*verdict.violations, *sorry, *replaced])
 
 
-def _matched(asked: list[Asked], outside: Outside) -> tuple[dict[str, Json], list[Violation]]:
-    """The final message of each question, and what is lost, doubled or in the wrong place."""
-    questions: dict[str, list[Asked]] = defaultdict(list)
-    finals: dict[str, list[Json]] = defaultdict(list)
+def _ends(
+    asked: list[Asked], endings: dict[str, Ending], matched: Matched, outside: Outside, done: Done
+) -> Iterator[Violation | dict[str, End]]:
+    """How each question ended, or what is wrong with its messages."""
+    cases, entered = by_question(outside.documents, CASES), _entered(outside)
+    may_be_deleted = Counter(done.deleted)
     for question in asked:
-        questions[question.place].append(question)
-    for message in filter(is_final, outside.messages):
-        finals[place_of(message)].append(message)
-    matched: dict[str, Json] = {}
-    for place, of_place in questions.items():
-        matched |= _pairs(of_place, finals[place], outside)
-    taken = {message["name"] for message in matched.values()}
-    spare = [message for messages in finals.values() for message in messages if message["name"] not in taken]
-    missing = [each for each in asked if each.name not in matched and each.name not in outside.not_taken]
-    return matched, list(_unmatched(missing, spare, questions, outside))
-
-
-def _pairs(questions: list[Asked], messages: list[Json], outside: Outside) -> dict[str, Json]:
-    """Questions of one place with their messages: by the text that was noted, the others in order."""
-    left, pairs = list(messages), dict[str, Json]()
-
-    def pair(question: Asked, text: str | None = None) -> None:
-        for message in left:
-            if message["createTime"] > question.created and text in (None, message["text"]):
-                pairs[question.name] = message
-                left.remove(message)
-                return
-
-    # From the newest on: of two with the same answer, the later one cannot have the earlier message.
-    for question in reversed(questions):
-        if noted := _final(question, outside).get("text"):
-            pair(question, noted)
-    for question in reversed(questions):
-        if question.name not in pairs and question.name not in outside.not_taken:
-            pair(question)
-    for question in questions:
-        if question.name not in pairs:
-            pair(question)
-    return pairs
-
-
-def _unmatched(
-    missing: list[Asked], spare: list[Json], questions: dict[str, list[Asked]], outside: Outside
-) -> Iterator[Violation]:
-    missing = list(missing)
-    for message in spare:
-        place = place_of(message)
-        stray = next((q for q in missing if _final(q, outside).get("text") == message["text"]), None)
-        if stray is not None:
-            missing.remove(stray)
-        if stray is not None or place not in questions:
-            name = stray.name if stray else "?"
-            yield Violation(Kind.WRONG_THREAD, name, f"{message['name']} is in {place}")
+        name, ending = question.name, endings.get(question.name)
+        shown, instead = matched.shown.get(name, []), matched.instead.get(name)
+        untold = outside.refused and any(not case.get("told") for case in cases.get(name, {}).values())
+        if ending and len(shown) == len(ending.texts):
+            yield {name: _ENDS.get(ending.kind, End.FALLBACK)}
+            continue
+        if ending and shown and not untold:
+            yield {name: _ENDS.get(ending.kind, End.FALLBACK)}
+            trouble = Violation(Kind.NOT_AS_NOTED, name, f"{len(shown)} of {len(ending.texts)} parts stand")
+        elif untold:
+            yield {name: End.UNTOLD}
+            continue
+        elif instead is None:
+            trouble = Violation(Kind.LOST, name, f"nothing stands in {question.place}")
+        elif ending is None and is_notice(instead) and name not in entered:
+            yield {name: End.NOTICE}
+            continue
         else:
-            names = ", ".join(question.name for question in questions[place])
-            yield Violation(Kind.DOUBLED, names, f"{message['name']} is one too many in {place}")
-    for question in missing:
-        yield Violation(Kind.LOST, question.name, f"no final message in {question.place}")
+            trouble = _instead(name, ending, instead)
+        if instead is None and may_be_deleted[question.place]:
+            may_be_deleted[question.place] -= 1
+            yield {name: End.DELETED}
+        elif instead is not None or name not in outside.not_taken:
+            yield trouble
 
 
-def _turns(question: Asked, message: Json | None, outside: Outside) -> Iterator[Violation]:
-    turns = [turn for turn in _turns_of(question.place, outside) if turn.get("question_id") == question.name]
-    roles = Counter(turn.get("role") for turn in turns)
-    remembered = message is not None and end_of(message) in {End.ANSWER, End.CLARIFICATION}
-    if not remembered:
-        if turns and message is not None:
-            yield Violation(Kind.TURN_UNEARNED, question.name, f"{end_of(message)}, with turns {dict(roles)}")
-        return
-    if max(roles.values(), default=0) > 1:
-        yield Violation(Kind.TURN_DOUBLED, question.name, f"turns {dict(roles)}")
-    elif roles["user"] + roles["assistant"] < 2:
-        yield Violation(Kind.TURN_MISSING, question.name, f"turns {dict(roles)}")
-    elif not any(turn.get("text") == question.text for turn in turns):
-        yield Violation(Kind.CROSSED_OVER, question.name, "its turn holds another question's words")
+def _instead(name: str, ending: Ending | None, message: Json) -> Violation:
+    said = repr(str(message.get("text", ""))[:60])
+    if is_progress(message):
+        return Violation(Kind.NO_END, name, f"{message['name']} says {said}")
+    if ending is None:
+        return Violation(Kind.NOT_NOTED, name, f"{message['name']} says {said}")
+    return Violation(Kind.NOT_AS_NOTED, name, f"{said} stands, {ending.kind} {ending.again} is noted")
 
 
-def _case(question: Asked, message: Json | None, outside: Outside) -> Iterator[Violation]:
-    case = outside.cases.get(question.name)
-    apologised = message is not None and end_of(message) is End.APOLOGY
-    if case is None and (apologised or question.name in outside.letters):
-        yield Violation(Kind.CASE_MISSING, question.name, "its dead letter is not among the cases")
-    elif case and message and apologised and case["reference"] not in message["text"]:
-        yield Violation(Kind.CASE_MISSING, question.name, f"the asker was not told {case['reference']}")
+def _entered(outside: Outside) -> set[str]:
+    """The questions that something is kept for: not those that only got a sentence."""
+    held = outside.documents.get(TURNS, {}).values()
+    entries = (entry for each in held for part in ("turns", "pending") for entry in each.get(part, ()))
+    return {str(entry.get("question_id")) for entry in entries} | set(by_question(outside.documents, CASES))
 
 
-def _said(outside: Outside) -> dict[str, list[Json]]:
-    """The bot's messages in each place, oldest first."""
-    said: dict[str, list[Json]] = defaultdict(list)
-    for message in outside.messages:
-        said[place_of(message)].append(message)
-    return said
+def _spare(
+    asked: list[Asked], endings: dict[str, Ending], matched: Matched, done: Done
+) -> Iterator[Violation]:
+    """Messages that are no question's."""
+    homes, lost = (
+        {question.place for question in asked},
+        [q for q in asked if q.name in endings and q.name not in matched.shown and not done.deleted[q.place]],
+    )
+    forgotten_in = {forgot.place for forgot in done.forgot}
+    for place, messages in matched.spare.items():
+        notices = done.clicked[place]
+        for message in messages:
+            if place in forgotten_in or is_taken_back(message):
+                continue
+            stray = next((q for q in lost if shows(message, endings[q.name].texts[0])), None)
+            if stray is not None and stray.place != place:
+                yield Violation(Kind.WRONG_THREAD, stray.name, f"{message['name']} is in {place}")
+            elif is_notice(message) and notices:
+                notices -= 1
+            elif place not in homes:
+                yield Violation(Kind.WRONG_THREAD, "?", f"{message['name']} is in {place}")
+            else:
+                kind = Kind.LEFT_BESIDE if is_progress(message) else Kind.DOUBLED
+                yield Violation(kind, place, f"{message['name']} is one too many")
 
 
-def _crossed(question: Asked, outside: Outside, said: list[Json]) -> Iterator[Violation]:
-    """A search for what only other conversations are about: not even an earlier answer in this one."""
-    heard = [str(each.get("text")) for each in said if str(each["createTime"]) < question.created]
-    known = "\n".join(heard).lower()
-    queries = {
-        _final(question, outside).get("search_query"),
-        *(
-            turn.get("search_query")
-            for turn in _turns_of(question.place, outside)
-            if turn.get("question_id") == question.name
-        ),
-    }
-    for query in filter(None, queries):
-        for key in question.conversation.foreign:
-            if key.lower() in query.lower() and key.lower() not in known:
-                yield Violation(Kind.CROSSED_OVER, question.name, f"searched for {query!r}")
-
-
-def _strangers(asked: list[Asked], outside: Outside) -> Iterator[Violation]:
-    """Turns in a conversation that the question was not asked in."""
-    home = {question.name: _document(question.place) for question in asked}
-    for name, conversation in outside.conversations.items():
-        for question in {str(turn.get("question_id")) for turn in conversation.get("turns", [])}:
-            if home.get(question) != name:
-                yield Violation(Kind.CROSSED_OVER, question, f"its turn is in {name}")
-
-
-def _order(asked: list[Asked], outside: Outside) -> Iterator[Violation]:
-    created = {question.name: question.created for question in asked}
-    for place in {question.place for question in asked}:
-        names = dict.fromkeys(str(turn.get("question_id")) for turn in _turns_of(place, outside))
-        ours = [name for name in names if name in created]
-        if ours != sorted(ours, key=created.__getitem__):
-            yield Violation(Kind.TURN_ORDER, ", ".join(ours), f"in {place}")
-
-
-def _final(question: Asked, outside: Outside) -> Json:
-    final: Json = outside.questions.get(question.name, {}).get("final") or {}
-    return final
-
-
-def _turns_of(place: str, outside: Outside) -> list[Json]:
-    turns: list[Json] = outside.conversations.get(_document(place), {}).get("turns", [])
-    return turns
-
-
-def _document(place: str) -> str:
-    return place.replace("/", "_")
+def _pointers(asked: list[Asked], matched: Matched) -> Iterator[Violation]:
+    """More pointers to an answer than questions that it may be the answer to."""
+    questions = Counter((question.place, question.text) for question in asked)
+    for place, messages in matched.pointers.items():
+        for text, count in Counter(str(message.get("text")) for message in messages).items():
+            most = sum(
+                number for (home, said), number in questions.items() if home == place and said[:60] in text
+            )
+            if count > most:
+                yield Violation(Kind.POINTED_TWICE, place, f"{count} times {text[:80]!r}")

@@ -2,51 +2,47 @@
 
 import asyncio
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import httpx
 
-from chaos.script import Conversation
-from chaos.watch import Json, Watch, place_of
+from chaos.asked import Asked, Done
+from chaos.deeds import PATIENCE, Deeds
+from chaos.script import PEOPLE, Conversation
+from chaos.verdict import Verdict
+from chaos.watch import Watch, place_of
+from chaos.world import Json
 
 #: Conversations under way at once.
 AT_ONCE = 64
 #: Questions a second, at most; fewer are spread over some time, so that a short run meets faults too.
 RATE = 25.0
 LEAST_SECONDS = 30.0
-#: Seconds a person waits for an answer before writing on.
-PATIENCE = 30.0
+#: What share of the questions of one person is taken, if they come as fast as all others'.
+PATIENCE_WITH_ONE = 0.95
 #: Seconds between two messages of a hasty person.
 HASTE = 0.5
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question as it is in Chat: `name` and `created` of the person's message, and when it was written
-    in seconds of `time.monotonic()`."""
-
-    name: str
-    text: str
-    place: str
-    created: str
-    conversation: Conversation
-    at: float
-
-
 class Load:
-    """Asks all questions of `conversations`, and keeps what it has asked."""
+    """Asks all questions of `conversations` within `seconds` or more, and keeps what it has asked."""
 
-    def __init__(self, url: str, watch: Watch, conversations: Iterable[Conversation]) -> None:
+    def __init__(
+        self,
+        url: str,
+        watch: Watch,
+        conversations: Iterable[Conversation],
+        *,
+        seconds: float = LEAST_SECONDS,
+    ) -> None:
         self._url = url
         self._watch = watch
         conversations = list(conversations)
-        total = sum(len(conversation.questions) for conversation in conversations)
-        self._pause = max(1 / RATE, LEAST_SECONDS / total)
+        self._pause = 1 / rate_of(conversations, seconds)
         self._waiting = iter(conversations)
         self._next_at = 0.0
         self.asked: list[Asked] = []
+        self.done = Done()
 
     async def run(self, until: float, on_asked: Callable[[], None]) -> None:
         """Ask until all is asked, or until the monotonic time `until`; `on_asked` is called for each."""
@@ -60,14 +56,20 @@ class Load:
     async def _person(self, client: httpx.AsyncClient, until: float, on_asked: Callable[[], None]) -> None:
         for conversation in self._waiting:
             thread = None
-            for text in conversation.questions:
+            deeds = conversation.deeds or ("",) * len(conversation.questions)
+            for text, deed in zip(conversation.questions, deeds, strict=True):
                 if time.monotonic() >= until:
                     return
                 await self._turn()
+                place = conversation.space if conversation.direct else thread
+                # Counted before: the answer may be there before Chat has said that it took the question.
+                ended = len(self._watch.ends(place)) if place else 0
                 asked = await self._ask(client, conversation, text, thread)
                 thread = None if conversation.direct else asked.place
                 on_asked()
-                await self._wait(asked)
+                await self._wait(asked, ended + 1)
+                if deed:
+                    await Deeds(client, self._watch, self.done).do(deed, asked)
 
     async def _turn(self) -> None:
         """Wait until the rate allows another question."""
@@ -98,20 +100,26 @@ class Load:
         self.asked.append(asked)
         return asked
 
-    async def _wait(self, asked: Asked) -> None:
+    async def _wait(self, asked: Asked, count: int) -> None:
         if asked.conversation.hasty:
             await asyncio.sleep(HASTE)
         else:  # for the next answer there, not for all: one that is lost must not hold up the rest
-            await self._watch.ended(asked.place, len(self._watch.ends(asked.place)) + 1, PATIENCE)
+            await self._watch.ended(asked.place, count, PATIENCE)
 
 
-def latencies(asked: Iterable[Asked], watch: Watch) -> list[float]:
-    """Seconds from each question to its first final message; the n-th of a place ends its n-th question."""
-    in_place: dict[str, list[float]] = defaultdict(list)
-    for each in asked:
-        in_place[each.place].append(each.at)
-    return [
-        end - at
-        for place, times in in_place.items()
-        for at, end in zip(times, watch.ends(place), strict=False)
-    ]
+def rate_of(conversations: Iterable[Conversation], seconds: float = LEAST_SECONDS) -> float:
+    """How many of these questions are asked in a second."""
+    total = sum(len(conversation.questions) for conversation in conversations)
+    return min(RATE, total / seconds)
+
+
+def patience_with_one(conversations: Iterable[Conversation]) -> int:
+    """How many questions a minute are to be taken of one person, so that some are one too many."""
+    return max(5, round(rate_of(conversations) * 60 / len(PEOPLE) * PATIENCE_WITH_ONE))
+
+
+def latencies(asked: Iterable[Asked], verdict: Verdict, watch: Watch) -> list[float]:
+    """Seconds from each question until its message first looked like an end."""
+    ended = ((each.at, verdict.messages.get(each.name)) for each in asked if each.name in verdict.ended)
+    times = ((at, watch.first_end(message)) for at, message in ended if message)
+    return [end - at for at, end in times if end is not None]

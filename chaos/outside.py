@@ -1,6 +1,5 @@
 """What can be seen from outside after the fact: Chat's messages, Firestore's documents, the dead letters."""
 
-import json
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -12,10 +11,10 @@ from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import SubscriberClient
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 
+from chaos.world import TURNS, Documents, Json, document_of, question_in
 from local.places import HOST, PROJECT, Places
 from shared.pipeline import pipeline
 
-Json = dict[str, Any]
 #: Dead letters pulled at once: gRPC takes 4 MiB, a message with its findings is some 10 KiB.
 AT_ONCE = 100
 #: Instead of a question's id: a message of which nobody can tell whose it is.
@@ -25,19 +24,24 @@ UNREADABLE = "?"
 @dataclass(frozen=True)
 class Outside:
     """One look. `messages` are the bot's in Chat, oldest first; `not_taken` the names of the persons'
-    messages that Chat gave up on; the documents are by question id, those of conversations by their id."""
+    messages that Chat gave up on; `documents` all of Firestore's, by collection and id."""
 
     messages: list[Json]
     not_taken: frozenset[str] = frozenset()
-    conversations: dict[str, Json] = field(default_factory=dict)
-    questions: dict[str, Json] = field(default_factory=dict)
-    cases: dict[str, Json] = field(default_factory=dict)
+    documents: Documents = field(default_factory=dict)
     #: Dead letters that went through Pub/Sub, by question id.
     letters: Counter[str] = field(default_factory=Counter)
     #: How many of them Pub/Sub has made itself, after all attempts; the others the functions, at once.
     exhausted: int = 0
+    #: Whether Chat refused calls for good, so that an asker may not have been told.
+    refused: bool = False
     #: Whether nothing was under way any more.
     settled: bool = True
+
+    def turns(self, place: str, part: str = "turns") -> list[Json]:
+        """What is remembered of a conversation; or what is `pending` there."""
+        held: list[Json] = self.documents.get(TURNS, {}).get(document_of(place), {}).get(part, [])
+        return held
 
 
 def look(firestore: Client, places: Places, messages: Iterable[Json], not_taken: Iterable[str]) -> Outside:
@@ -49,29 +53,14 @@ def look(firestore: Client, places: Places, messages: Iterable[Json], not_taken:
     return Outside(
         messages=sorted(messages, key=lambda message: str(message["createTime"])),
         not_taken=frozenset(not_taken),
-        conversations=_documents(firestore, "chat_threads"),
-        questions=_by_question(firestore, "questions"),
-        cases=_by_question(firestore, "dead_letters"),
-        letters=Counter(_question_of(letter.data) for letter in letters),
+        documents={found.id: _documents(found) for found in firestore.collections()},
+        letters=Counter(question_in(letter.data) or UNREADABLE for letter in letters),
         exhausted=sum(any(name.startswith("CloudPubSub") for name in each.attributes) for each in letters),
     )
 
 
-def _question_of(data: bytes) -> str:
-    """The id of the question in a message, or UNREADABLE."""
-    try:
-        return str(json.loads(data)["question"]["id"])
-    except (ValueError, TypeError, KeyError):
-        return UNREADABLE
-
-
-def _documents(firestore: Client, collection: str) -> dict[str, Json]:
-    return {snapshot.id: snapshot.to_dict() or {} for snapshot in firestore.collection(collection).stream()}
-
-
-def _by_question(firestore: Client, collection: str) -> dict[str, Json]:
-    documents = _documents(firestore, collection)
-    return {str(document.get("question_id", name)): document for name, document in documents.items()}
+def _documents(collection: Any) -> dict[str, Json]:
+    return {snapshot.id: snapshot.to_dict() or {} for snapshot in collection.stream()}
 
 
 def _letters(places: Places) -> list[Any]:

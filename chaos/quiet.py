@@ -8,9 +8,9 @@ from typing import Any
 
 from google.cloud.firestore import Client
 
-from chaos.load import Asked
-from chaos.verdict import End, end_of
-from chaos.watch import Json, Watch, is_final
+from chaos.asked import Asked
+from chaos.watch import Watch, place_of
+from chaos.world import CASES, REFERENCE, TOMBSTONES, Json, document_of
 from local.places import PROJECT
 from local.runner.cloud import Cloud
 
@@ -71,9 +71,14 @@ class Onlooker:
 
     async def sees_work(self) -> bool:
         """Whether it looks as if something were under way."""
-        if not self._cloud.idle or self._owed() or (self._replayed and self._sorry()):
+        documents = await asyncio.to_thread(self._documents)
+        if (
+            not self._cloud.idle
+            or self._owed(set(documents))
+            or (self._replayed and self._sorry(set(documents)))
+        ):
             return True
-        seen = (dict(self._watch.messages), await asyncio.to_thread(self._documents))
+        seen = (dict(self._watch.messages), documents)
         before, self._seen = self._seen, seen
         return seen != before
 
@@ -85,10 +90,21 @@ class Onlooker:
             for snapshot in collection.select([]).stream()
         }
 
-    def _owed(self) -> bool:
-        not_taken = self._watch.not_taken
-        taken = Counter(question.place for question in self._asked if question.name not in not_taken)
+    def _owed(self, documents: set[str]) -> bool:
+        """Whether an end is yet to come: not where Chat gave up, or refuses to tell, or it is forgotten."""
+        taken = Counter(
+            question.place
+            for question in self._asked
+            if question.name not in self._watch.not_taken
+            and f"{CASES}/{document_of(question.name)}" not in documents
+            and f"{TOMBSTONES}/{document_of(question.place)}" not in documents
+        )
         return any(len(self._watch.ends(place)) < count for place, count in taken.items())
 
-    def _sorry(self) -> bool:
-        return any(end_of(message) is End.APOLOGY for message in filter(is_final, self._watch.of_the_bot()))
+    def _sorry(self, documents: set[str]) -> bool:
+        """Whether an apology is left where one must not be."""
+        return any(
+            REFERENCE.search(str(message.get("text")))
+            for message in self._watch.of_the_bot()
+            if f"{TOMBSTONES}/{document_of(place_of(message))}" not in documents
+        )

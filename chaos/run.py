@@ -14,24 +14,27 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from chaos.checker import check, check_replayed
-from chaos.load import Load, latencies
+from chaos.history import followed
+from chaos.load import Load, latencies, patience_with_one
 from chaos.outside import Outside, look
 from chaos.quiet import settled
 from chaos.replay import replay
 from chaos.report import Figures
-from chaos.script import written
+from chaos.script import TOO_MANY, written
 from chaos.storm import BESIDE_EMULATORS, Storm, schedule
 from chaos.watch import Watch
+from chaos.world import CASES
 from local.places import HOST, PROJECT, Places, free_port
 from local.runner.emulators import both
+from local.runner.environment import MOST_A_MINUTE
 from local.runner.stack import running
 from local.stand_ins.faults import SERVICES, Faults
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is asked, the seed of it all, for how long at most, whether Chat's quotas are on, and whether
-    Pub/Sub and Firestore are Google's emulators."""
+    """How much is asked, the seed of it all, for how long at most, whether Chat's quotas are on, whether
+    Pub/Sub and Firestore are Google's emulators, and which faults, deeds and excesses are left out."""
 
     questions: int
     threads: int
@@ -39,6 +42,7 @@ class Plan:
     minutes: float
     quotas: bool
     official: bool
+    without: frozenset[str]
 
 
 async def run(plan: Plan, folder: Path, console: Console) -> Figures:
@@ -54,19 +58,30 @@ async def run(plan: Plan, folder: Path, console: Console) -> Figures:
 async def _run(plan: Plan, places: Places, console: Console) -> Figures:
     faults, official = Faults(plan.seed), plan.official
     started = time.monotonic()
-    async with running(places, faults=faults, quotas=plan.quotas, official=official) as (cloud, functions):
+    script = written(plan.questions, plan.threads, plan.seed, plan.without)
+    async with running(
+        places,
+        faults=faults,
+        quotas=plan.quotas,
+        official=official,
+        most_a_minute=MOST_A_MINUTE if TOO_MANY in plan.without else patience_with_one(script),
+    ) as (cloud, functions):
         watch = Watch(places.url)
+        began = time.monotonic()
         following = asyncio.create_task(watch.follow())
         services = BESIDE_EMULATORS if official else SERVICES
-        storm = Storm(cloud, functions, faults, schedule(plan.seed, services))
-        load = Load(places.url, watch, written(plan.questions, plan.threads, plan.seed))
+        storm = Storm(cloud, functions, faults, schedule(plan.seed, services, plan.without))
+        load = Load(places.url, watch, script)
         await _ask(load, storm, started + plan.minutes * 60, plan.questions, console)
         settling = partial(settled, cloud, watch, load.asked, official=official)
-        first_look = await _look(settling(replayed=False), places, watch, console)
-        first = check(load.asked, first_look)
+        asked, done = load.asked, load.done
+        first_look = await _look(settling(replayed=False), places, watch, faults, console)
+        first = followed(check(asked, first_look, done), asked, first_look, watch, done, since=began)
+        replaying = time.monotonic()
         await asyncio.to_thread(replay, PROJECT)
-        second_look = await _look(settling(replayed=True), places, watch, console)
-        second = check_replayed(load.asked, second_look, first)
+        second_look = await _look(settling(replayed=True), places, watch, faults, console)
+        second = check_replayed(asked, second_look, first, done)
+        second = followed(second, asked, second_look, watch, done, since=replaying)
         following.cancel()
         with suppress(asyncio.CancelledError):
             await following
@@ -74,16 +89,17 @@ async def _run(plan: Plan, places: Places, console: Console) -> Figures:
             seed=plan.seed,
             quotas=plan.quotas,
             official=official,
-            asked=len(load.asked),
+            asked=len(asked),
             seconds=time.monotonic() - started,
             not_taken=len(watch.not_taken),
-            latencies=latencies(load.asked, watch),
+            latencies=latencies(asked, first, watch),
             hits=storm.hits,
             first=first,
             letters=first_look.letters.total(),
             exhausted=first_look.exhausted,
-            cases=len(first_look.cases),
+            cases=len(first_look.documents.get(CASES, {})),
             second=second,
+            done=done,
         )
 
 
@@ -102,11 +118,13 @@ async def _ask(load: Load, storm: Storm, until: float, total: int, console: Cons
                 await blowing
 
 
-async def _look(settling: Awaitable[bool], places: Places, watch: Watch, console: Console) -> Outside:
+async def _look(
+    settling: Awaitable[bool], places: Places, watch: Watch, faults: Faults, console: Console
+) -> Outside:
     """What is to be seen once nothing is under way any more."""
     with console.status("waiting until nothing is under way"):
         at_rest = await settling
     outside = await asyncio.to_thread(
         look, Client(project=PROJECT), places, list(watch.of_the_bot()), set(watch.not_taken)
     )
-    return replace(outside, settled=at_rest)
+    return replace(outside, settled=at_rest, refused=faults.hits.get("chat-refused", 0) > 0)

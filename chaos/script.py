@@ -1,7 +1,7 @@
 """What is asked: conversations in the sample company's spaces and direct messages, drawn from a seed."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +13,13 @@ PEOPLE = ("users/1001", "users/1002")
 DIRECT = {"spaces/dmAikoAAAAE": "users/1001", "spaces/dmBenAAAAAE": "users/1002"}
 #: A direct message is one conversation: with more questions its memory would drop the oldest, rightly.
 MOST_IN_DIRECT = 80
+#: What a person does once the answer is there, or at once if they do not wait; and how often.
+RATE, AGAIN, DELETE, FORGET = "rate", "again", "delete", "forget"
+DEEDS = {RATE: 0.08, AGAIN: 0.15, DELETE: 0.05, FORGET: 0.04}
+#: Questions that are too much: too long a one, and too many within a minute.
+TOO_LONG, TOO_MANY = EXCESSES = ("too-long", "too-many")
+#: How many questions in a space are longer than the bot takes.
+ENDLESS, CHARACTERS = 0.01, 2500
 #: How many conversations have a person who writes on without waiting for the answer.
 HASTY = 0.15
 
@@ -58,7 +65,8 @@ FOLLOW_UPS: dict[Locale, tuple[str, ...]] = {
 class Conversation:
     """The questions of one person, in order; in a direct message each is a top-level message.
 
-    `hasty`: the person does not wait for the answers.
+    `hasty`: the person does not wait for the answers. `deeds` are what they do after each question, "" for
+    nothing.
     """
 
     space: str
@@ -66,6 +74,7 @@ class Conversation:
     topic: Topic
     questions: tuple[str, ...]
     hasty: bool
+    deeds: tuple[str, ...] = ()
 
     @property
     def direct(self) -> bool:
@@ -78,10 +87,11 @@ class Conversation:
         return tuple(topic.key for topics in TOPICS.values() for topic in topics if topic != self.topic)
 
 
-def written(questions: int, threads: int, seed: int) -> list[Conversation]:
+def written(questions: int, threads: int, seed: int, without: Collection[str] = ()) -> list[Conversation]:
     """Conversations with `questions` questions in all, `threads` of them in spaces, in the order they begin.
 
-    The same for the same arguments.
+    Nobody does the deeds in `without`, or asks too long a question where that is in it. The same for the same
+    arguments.
     """
     rng = random.Random(seed)
     in_direct = min(MOST_IN_DIRECT, questions // 8)
@@ -90,23 +100,40 @@ def written(questions: int, threads: int, seed: int) -> list[Conversation]:
     # Direct messages first: each is one long conversation.
     return [
         *(
-            _conversation(space, person, topic, count, rng)
+            _conversation(space, person, topic, count, rng, without)
             for (space, person), topic, count in owners
             if count
         ),
-        *_threads(_split(questions - in_direct, threads), rng),
+        *_threads(_split(questions - in_direct, threads), rng, without),
     ]
 
 
-def _threads(sizes: list[int], rng: random.Random) -> Iterator[Conversation]:
+def _threads(sizes: list[int], rng: random.Random, without: Collection[str]) -> Iterator[Conversation]:
     for size in sizes:
         space = rng.choice(SPACES)
-        yield _conversation(space, rng.choice(PEOPLE), rng.choice(TOPICS[space]), size, rng)
+        yield _conversation(space, rng.choice(PEOPLE), rng.choice(TOPICS[space]), size, rng, without)
 
 
-def _conversation(space: str, person: str, topic: Topic, size: int, rng: random.Random) -> Conversation:
-    more = (rng.choice(FOLLOW_UPS[topic.locale]) for _ in range(size - 1))
-    return Conversation(space, person, topic, (topic.first, *more), rng.random() < HASTY)
+def _conversation(
+    space: str, person: str, topic: Topic, size: int, rng: random.Random, without: Collection[str]
+) -> Conversation:
+    questions = [topic.first, *(rng.choice(FOLLOW_UPS[topic.locale]) for _ in range(size - 1))]
+    hasty = rng.random() < HASTY
+    # What a direct message forgets is the whole of a conversation that is much longer than the others.
+    offered = [deed for deed in DEEDS if deed != FORGET or space not in DIRECT]
+    nothing = 1 - sum(DEEDS[deed] for deed in offered)
+    deeds = rng.choices([*offered, ""], [*(DEEDS[deed] for deed in offered), nothing], k=size)
+    too_long = space not in DIRECT and rng.random() < ENDLESS * size
+    if too_long and TOO_LONG not in without:
+        questions[-1] = f"{questions[-1]} ".ljust(CHARACTERS, "?")
+    return Conversation(
+        space,
+        person,
+        topic,
+        tuple(questions),
+        hasty,
+        tuple("" if deed in without else deed for deed in deeds),
+    )
 
 
 def _split(total: int, parts: int) -> list[int]:

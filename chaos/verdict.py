@@ -1,27 +1,37 @@
 """What the checker can say: how a question ended, and how the rule was broken for it."""
 
-import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from chaos.outside import Json
-
-_REFERENCE = re.compile(r"TW-[0-9a-f]{8}\b", re.IGNORECASE)
+from chaos.world import Json
 
 
 class Kind(StrEnum):
     """How the rule can be broken."""
 
     LOST = "lost"
+    NO_END = "progress stands as the end"
+    NOT_AS_NOTED = "Chat shows other than what is noted"
+    NOT_NOTED = "an end that is not noted"
     DOUBLED = "doubled"
+    LEFT_BESIDE = "progress left beside the end"
+    POINTED_TWICE = "pointed to twice"
+    COVERED = "an end covered for too long"
     WRONG_THREAD = "wrong thread"
     TURN_MISSING = "turn missing"
     TURN_DOUBLED = "turn doubled"
+    TURN_DIFFERS = "the turn differs from what is noted"
     TURN_UNEARNED = "turn without an answer"
     TURN_ORDER = "turns not in order of asking"
+    STILL_PENDING = "answered, and waiting for an answer"
     CROSSED_OVER = "crossed over"
     CASE_MISSING = "case missing"
+    CASE_DIFFERS = "the case says otherwise"
+    CASE_DOUBLED = "two documents of one question"
+    FORGOTTEN_KEPT = "forgotten, and kept"
+    FORGOTTEN_SAID = "forgotten, and said afterwards"
+    NOT_FORGOTTEN = "asked to forget, and nothing noted"
     NOT_ANSWERED = "not answered after the replay"
     NOT_IN_PLACE = "replaced instead of updated"
     MANGLED = "dead letter that names no question"
@@ -35,6 +45,10 @@ class End(StrEnum):
     CLARIFICATION = "asked back"
     FALLBACK = "not in the knowledge base"
     APOLOGY = "apologised"
+    NOTICE = "told to ask otherwise"
+    DELETED = "deleted by a person"
+    FORGOTTEN = "forgotten"
+    UNTOLD = "kept, and Chat refused to tell"
 
 
 @dataclass(frozen=True)
@@ -48,30 +62,16 @@ class Violation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found: the final message of each question that has one, and all violations."""
+    """What was found: the first message of each question that has any, all that show its end, how it ended,
+    all violations, and for how many seconds each time an end was covered by something lower."""
 
     messages: dict[str, Json]
+    shown: dict[str, list[Json]]
+    ended: dict[str, End]
     violations: list[Violation]
+    covers: list[float] = field(default_factory=list)
 
     @property
     def ends(self) -> Counter[End]:
         """How many questions ended how."""
-        return Counter(map(end_of, self.messages.values()))
-
-
-def end_of(message: Json) -> End:
-    """What a final message is: only an apology has a reference, only an answer shows sources, and only a
-    question back ends in a question mark."""
-    if _REFERENCE.search(message["text"]):
-        return End.APOLOGY
-    if _shows_sources(message):
-        return End.ANSWER
-    return End.CLARIFICATION if message["text"].rstrip().endswith(("?", "？")) else End.FALLBACK
-
-
-def _shows_sources(message: Json) -> bool:
-    """Whether a card lists anything under a heading; what was searched for stands under none."""
-    sections = (
-        section for card in message.get("cardsV2", ()) for section in card.get("card", {}).get("sections", ())
-    )
-    return any("header" in section for section in sections)
+        return Counter(self.ended.values())

@@ -5,13 +5,12 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import httpx
 
 from chaos.script import DIRECT
-
-Json = dict[str, Any]
+from chaos.world import Json, is_pointer, is_progress
 
 
 def place_of(message: Json) -> str:
@@ -21,10 +20,17 @@ def place_of(message: Json) -> str:
 
 
 def is_final(message: Json) -> bool:
-    """Whether a message of the bot is the end of a question: no progress, and no pointer to a late answer."""
-    text = message.get("text", "")
-    cards = [card.get("cardId") for card in message.get("cardsV2", ())]
-    return bool(text) and "progress" not in cards and not text.startswith("↑")
+    """Whether a message of the bot looks like the end of a question, to whoever waits for one."""
+    return bool(message.get("text")) and not (is_progress(message) or is_pointer(message))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a message said from a time on (`time.monotonic()`)."""
+
+    at: float
+    text: str
+    progress: bool
 
 
 class Watch:
@@ -33,7 +39,10 @@ class Watch:
     def __init__(self, url: str) -> None:
         self._url = url
         self._ends: dict[str, dict[str, float]] = defaultdict(dict)
+        self._said: dict[str, set[str]] = defaultdict(set)
         self._changed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        #: What each message of the bot's said, one state after the other; also of deleted ones.
+        self.history: dict[str, list[Shown]] = defaultdict(list)
         #: By name; without deleted ones.
         self.messages: dict[str, Json] = {}
         #: Names of persons' messages that the bot did not take.
@@ -54,6 +63,15 @@ class Watch:
         """The bot's messages."""
         return (message for message in self.messages.values() if message["sender"]["type"] == "BOT")
 
+    def said_in(self, place: str) -> list[Json]:
+        """The bot's messages in a place, oldest first."""
+        said = [self.messages[name] for name in self._said[place] if name in self.messages]
+        return sorted(said, key=lambda message: str(message["createTime"]))
+
+    def first_end(self, message: Json) -> float | None:
+        """When a message first looked like an end, in `time.monotonic()` seconds."""
+        return self._ends[place_of(message)].get(message["name"])
+
     def ends(self, place: str) -> list[float]:
         """When each final message of a place was first seen, in `time.monotonic()` seconds, in order."""
         return sorted(self._ends[place].values())
@@ -69,6 +87,8 @@ class Watch:
         return True
 
     def _take(self, change: Json) -> None:
+        if "message" not in change:  # the bot comes and goes, or Chat is connected otherwise
+            return
         message = change["message"]
         name = message["name"]
         if change["kind"] == "deleted":
@@ -77,7 +97,14 @@ class Watch:
         self.messages[name] = message
         if change["kind"] == "not_responding":
             self.not_taken.add(name)
-        if message["sender"]["type"] == "BOT" and is_final(message):
+        if message["sender"]["type"] != "BOT":
+            return
+        self._said[place_of(message)].add(name)
+        said = Shown(time.monotonic(), str(message.get("text", "")), is_progress(message))
+        states = self.history[name]
+        if not states or (states[-1].text, states[-1].progress) != (said.text, said.progress):
+            states.append(said)
+        if is_final(message):
             place = place_of(message)
             self._ends[place].setdefault(name, time.monotonic())
             self._changed[place].set()

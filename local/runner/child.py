@@ -15,6 +15,8 @@ from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from local.runner.skew import Clock, set_by
+
 ROOT = Path(__file__).resolve().parents[2]
 #: None of them reads the environment at import.
 _SDKS = (
@@ -35,17 +37,23 @@ def import_sdks() -> None:
     forkserver.ensure_running()
 
 
-def start(arguments: list[str], environment: dict[str, str], log: Path) -> BaseProcess:
+def clock() -> Clock:
+    """How many seconds a function's clock is ahead, as its `value`: 0 at first. It can be set at any time."""
+    ahead: Clock = _forks.RawValue(Clock, 0.0)
+    return ahead
+
+
+def start(arguments: list[str], environment: dict[str, str], log: Path, ahead: Clock) -> BaseProcess:
     """Start functions-framework with these arguments and exactly this environment. Its output goes to `log`.
 
     Waits until the SDKs are imported.
     """
-    process = _forks.Process(target=_serve, args=(arguments, environment, str(log)), daemon=True)
+    process = _forks.Process(target=_serve, args=(arguments, environment, str(log), ahead), daemon=True)
     process.start()
     return process
 
 
-def _serve(arguments: list[str], environment: dict[str, str], log: str) -> None:
+def _serve(arguments: list[str], environment: dict[str, str], log: str, ahead: Clock) -> None:
     os.setsid()  # a group of its own: Ctrl-C reaches only the runner, which then stops the functions in order
     threading.Thread(target=_end_with_the_runner, daemon=True).start()
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -56,6 +64,7 @@ def _serve(arguments: list[str], environment: dict[str, str], log: str) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(ROOT)
+    set_by(ahead)
     sys.argv = ["functions_framework", *arguments]
     runpy.run_module("functions_framework", run_name="__main__")
 

@@ -19,12 +19,24 @@ from shared.pipeline import Row, pipeline
 
 #: Writes per second and space when Chat's quotas are off: writes still take turns, but hardly ever wait.
 UNBOUND = 1000
+#: Questions per minute that are taken from one person at a laptop, or from a load test that speaks for two.
+MOST_A_MINUTE = 100_000
 #: The only variables of the person's own environment that the functions see.
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
 
 
-def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bool = True) -> dict[str, str]:
-    """The variables of one function. With `gemini_key` it calls the real Gemini. `quotas` are Chat's."""
+def of_function(
+    name: str,
+    places: Places,
+    gemini_key: str | None,
+    *,
+    quotas: bool = True,
+    most_a_minute: int = MOST_A_MINUTE,
+) -> dict[str, str]:
+    """The variables of one function. With `gemini_key` it calls the real Gemini. `quotas` are Chat's.
+
+    `most_a_minute` is how many questions per minute the first step takes from one person.
+    """
     step = pipeline().step(name)
     common = {
         **{key: os.environ[key] for key in KEPT if key in os.environ},
@@ -41,7 +53,7 @@ def of_function(name: str, places: Places, gemini_key: str | None, *, quotas: bo
     pace = {} if quotas else {"CHAT_WRITES_PER_SECOND": str(UNBOUND)}
     given = {"PUBLISHES_TO": step.gives} if step.gives else {}
     gemini = _gemini(places, gemini_key) if "gemini" in step.calls else {}
-    return {**common, **pace, **given, **_own(step, places), **gemini}
+    return {**common, **pace, **given, **_own(step, places, most_a_minute), **gemini}
 
 
 def environment_of_operators(places: Places) -> str:
@@ -71,7 +83,7 @@ def own_key(environ: Mapping[str, str]) -> str | None:
     return environ.get("GEMINI_API_KEY") or None
 
 
-def _own(step: Row, places: Places) -> dict[str, str]:
+def _own(step: Row, places: Places, most_a_minute: int) -> dict[str, str]:
     if step == pipeline().first:
         # Every connection that the Chat here can be switched to. Production trusts one kind of token.
         return {
@@ -80,8 +92,7 @@ def _own(step: Row, places: Places) -> dict[str, str]:
             "PUSH_EMAIL": PUSH_IDENTITY,
             "CHAT_CERTS_URL": f"{places.url}/certs",
             "CHAT_OWN_CERTS_URL": f"{places.url}/certs/chat",
-            # There is one person at a laptop, or a load test that speaks for two.
-            "QUESTIONS_PER_MINUTE": "100000",
+            "QUESTIONS_PER_MINUTE": str(most_a_minute),
         }
     if "rag" in step.calls:
         return {

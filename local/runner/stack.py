@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from local.places import CannotStart, Places
 from local.runner.child import import_sdks
+from local.runner.environment import MOST_A_MINUTE
 from local.runner.functions import Functions
 from local.stand_ins.faults import Faults
 
@@ -23,13 +24,15 @@ async def running(
     faults: Faults | None = None,
     quotas: bool = True,
     official: bool = False,
+    most_a_minute: int = MOST_A_MINUTE,
 ) -> AsyncIterator[tuple["Cloud", Functions]]:
     """Run everything, ready for questions. Raises PortTaken, FunctionFailed or CannotStart.
 
     `official`: use Google's emulators, which must already run (`local.runner.emulators.both`).
+    `most_a_minute` is how many questions per minute are taken from one person.
     """
     faults = faults or Faults()
-    functions = Functions(places, faults, gemini_key, quotas=quotas)
+    functions = Functions(places, faults, gemini_key, quotas=quotas, most_a_minute=most_a_minute)
     import_sdks()
     try:
         # Imported late, while the other process imports the SDKs, which takes longest.

@@ -3,36 +3,49 @@
 A fault is named `<service>-<kind>`, for example `firestore-down` or `gemini-cut-off`. Every stand-in answers
 each call inside `call()`, which awaits `gate()` first. For faults that change *what* a service says or
 delivers (a duplicate delivery, a blocked model answer), the stand-in itself asks `drawn()`.
+
+Every service has `-down` (503), `-throttled` (429) and `-refused` (403, which is final): they answer at once.
+`-slow` answers after some seconds, `-hang` never. Chat has three more: `chat-duplicate` sends an event twice,
+`chat-refused-cards` answers 400 to a message with cards and takes one of text alone, `chat-late` answers a
+write with 504 and applies it seconds later. Pub/Sub has `pubsub-duplicate` and `pubsub-late` deliveries.
+Gemini's answers can be `gemini-blocked`, `-cut-off`, `-invalid`, `-empty`, or `gemini-long`, which takes
+several messages.
+
+`<function>-killed` kills the function's processes every few seconds, in the middle of their work.
+`<function>-frozen` stops them for some seconds once they have answered, as Cloud Run takes the processor from
+an instance. Other work of theirs stands still, too. `<function>-skewed` sets their clocks ahead by so many
+seconds, or back where that is negative.
 """
 
 import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from shared.pipeline import pipeline
 
 SERVICES = ("pubsub", "firestore", "rag", "gemini", "chat")
-#: The kinds of every service: refuse at once, answer late, answer 429, never answer.
-COMMON_KINDS = ("down", "slow", "throttled", "hang")
+#: The kinds of every service, and those of every function.
+COMMON_KINDS = ("down", "slow", "throttled", "hang", "refused")
+OF_FUNCTIONS = ("killed", "frozen", "skewed")
 #: The kinds of single services.
 OWN_KINDS = {
     "pubsub": ("duplicate", "late"),
-    "chat": ("duplicate",),
-    "gemini": ("blocked", "cut-off", "invalid", "empty"),
+    "chat": ("duplicate", "refused-cards", "late"),
+    "gemini": ("blocked", "cut-off", "invalid", "empty", "long"),
 }
 #: How many seconds a hanging call is held: longer than the deadline of any step.
 HANG_SECONDS = 3600.0
 
 
 def fault_names() -> tuple[str, ...]:
-    """Every fault. `<function>-killed` ends a function's processes every few seconds, whatever they do."""
+    """Every fault."""
     kinds = {service: (*COMMON_KINDS, *OWN_KINDS.get(service, ())) for service in SERVICES}
-    of_services = (f"{service}-{kind}" for service in SERVICES for kind in kinds[service])
-    return (*of_services, *(f"{function.name}-killed" for function in pipeline().functions))
+    kinds |= {function.name: OF_FUNCTIONS for function in pipeline().functions}
+    return tuple(f"{name}-{kind}" for name, of_it in kinds.items() for kind in of_it)
 
 
 class Refused(Exception):
@@ -73,6 +86,8 @@ class Faults:
         self.hits: dict[str, int] = {}
         #: Number of calls by (service, method), including refused ones.
         self.calls: Counter[tuple[str, str]] = Counter()
+        #: Called with the URL of a function each time one has answered.
+        self.on_answer: Callable[[str], None] = lambda _: None
         self._recordings: list[list[Call]] = []
 
     def switch_on(self, name: str, *, share: float = 1.0, seconds: float = 2.0) -> None:
@@ -85,6 +100,10 @@ class Faults:
         """Switch these faults off, or all faults if no name is given."""
         for name in names or tuple(self._on):
             self._on.pop(name, None)
+
+    def answered(self, url: str) -> None:
+        """Tell whoever freezes functions that the one at this URL has answered."""
+        self.on_answer(url)
 
     @property
     def active(self) -> list[Fault]:
@@ -128,6 +147,8 @@ class Faults:
             raise Refused("UNAVAILABLE", 503, f"{service} is down (fault {service}-down)")
         if self.drawn(f"{service}-throttled"):
             raise Refused("RESOURCE_EXHAUSTED", 429, f"{service} is throttled (fault {service}-throttled)")
+        if self.drawn(f"{service}-refused"):
+            raise Refused("PERMISSION_DENIED", 403, f"{service} refuses (fault {service}-refused)")
         if slow := self.drawn(f"{service}-slow"):
             await asyncio.sleep(slow.seconds)
         if self.drawn(f"{service}-hang"):

@@ -7,91 +7,81 @@ from dataclasses import replace
 
 import pytest
 
+from chaos.asked import Asked, Done
 from chaos.checker import check, check_replayed
-from chaos.load import Asked
 from chaos.outside import UNREADABLE, Outside
-from chaos.verdict import End, Kind, end_of
+from chaos.verdict import End, Kind
+from chaos.world import CASES, document_of
 from tests.support.chaos_asked import (
     ALL,
     ANSWERED,
-    APOLOGY,
     DIRECTLY,
-    DM,
     ELSEWHERE,
     FAILED,
     FOLLOW_UP,
     OTHER,
+    PROGRESS,
     ROAMING,
-    SOURCES,
     SPACE,
     THREAD,
+    TITLE,
+    TOO_MANY,
     UNKNOWN,
-    Json,
+    case,
     final,
+    healthy_world,
+    note,
     said,
+    thread_turns,
     turns,
 )
+from tests.support.chaos_mutations import MUTATIONS, drop_record
 
 Break = Callable[[Outside], object]
 
 
 @pytest.fixture
 def healthy() -> Outside:
-    """Three answers (one in a direct message), a fallback and an apology."""
-    return Outside(
-        messages=[
-            said(ANSWERED, "Like this. [1]"),
-            said(FOLLOW_UP, "And so on. [1]"),
-            said(UNKNOWN, "I do not know.", cards=False),
-            said(DIRECTLY, "Switch it on. [1]", thread=f"{DM}/threads/of-the-bot"),
-            said(FAILED, APOLOGY, cards=False),
-        ],
-        conversations={
-            THREAD.replace("/", "_"): {
-                "turns": [*turns(ANSWERED, "Like this. [1]"), *turns(FOLLOW_UP, "And so on. [1]")]
-            },
-            DM.replace("/", "_"): {"turns": turns(DIRECTLY, "Switch it on. [1]")},
-        },
-        questions={
-            ANSWERED.name: final("Like this. [1]"),
-            FOLLOW_UP.name: final("And so on. [1]"),
-            FAILED.name: final(APOLOGY),
-        },
-        cases={FAILED.name: {"question_id": FAILED.name, "reference": "TW-0A1B2C3D"}},
-        letters=Counter([FAILED.name]),
-    )
+    return healthy_world()
 
 
 def test_one_end_for_each_question_is_no_violation(healthy: Outside) -> None:
     verdict = check(ALL, healthy)
 
     assert verdict.violations == []
-    assert verdict.ends == {End.ANSWER: 3, End.FALLBACK: 1, End.APOLOGY: 1}
+    assert verdict.ends == {End.ANSWER: 4, End.FALLBACK: 1, End.APOLOGY: 1}
 
 
 def test_a_question_back_is_an_end_that_is_remembered(healthy: Outside) -> None:
     back = "Do you mean Windows or a Mac?"
-    first = {**said(ANSWERED, back, cards=False), "name": healthy.messages[0]["name"]}
-    asked = replace(
-        healthy,
-        messages=[first, *healthy.messages[1:]],
-        questions={**healthy.questions, ANSWERED.name: final(back)},
-    )
-    without = deepcopy(asked)
+    note(healthy, ANSWERED, final(back, "clarification"))
+    healthy.messages[0] = said(ANSWERED, back, cards=False)
+    thread_turns(healthy)[1]["text"] = back
+    without = deepcopy(healthy)
     thread_turns(without)[:2] = []
 
-    assert check(ALL, asked).violations == []
-    assert check(ALL, asked).ends[End.CLARIFICATION] == 1
+    assert check(ALL, healthy).violations == []
+    assert check(ALL, healthy).ends[End.CLARIFICATION] == 1
     assert [each.kind for each in check(ALL, without).violations] == [Kind.TURN_MISSING]
 
 
-def thread_turns(outside: Outside, place: str = THREAD) -> list[Json]:
-    found: list[Json] = outside.conversations.setdefault(place.replace("/", "_"), {"turns": []})["turns"]
-    return found
+@pytest.mark.parametrize(("mutation", "kind"), MUTATIONS.values(), ids=MUTATIONS)
+@pytest.mark.parametrize("question", [ANSWERED, DIRECTLY])
+def test_the_checker_names_every_way_to_break_a_question(
+    healthy: Outside, question: Asked, mutation: Callable[[Outside, Asked], object], kind: Kind
+) -> None:
+    mutation(healthy, question)
+
+    assert kind in {violation.kind for violation in check(ALL, healthy).violations}
 
 
-def say_it_again(outside: Outside) -> None:
-    outside.messages.append({**said(ANSWERED, "Like this. [1]"), "name": "another"})
+@pytest.mark.parametrize("question", ALL)
+def test_no_end_goes_without_a_record(healthy: Outside, question: Asked) -> None:
+    drop_record(healthy, question)
+
+    found = check(ALL, healthy).violations
+
+    assert (Kind.NOT_NOTED, question.name) in {(each.kind, each.question) for each in found}
 
 
 def say_it_in_a_new_thread(outside: Outside) -> None:
@@ -104,6 +94,14 @@ def say_it_where_another_was_asked(outside: Outside) -> None:
 
 def leave_the_card(outside: Outside) -> None:
     outside.messages[0].pop("text")
+
+
+def close_the_case(outside: Outside) -> None:
+    outside.documents[CASES][document_of(FAILED.name)].update(case(FAILED, answered=True))
+
+
+def refer_to_another_case(outside: Outside) -> None:
+    outside.documents[CASES][document_of(FAILED.name)].update(reference="TW-FFFFFFFF")
 
 
 def search_for_another_s_topic(outside: Outside) -> None:
@@ -119,24 +117,19 @@ def save_the_turn_elsewhere(outside: Outside) -> None:
 
 
 BREAKS: list[tuple[Break, Asked | None, Kind]] = [
-    (lambda outside: outside.messages.pop(0), ANSWERED, Kind.LOST),
-    (lambda outside: outside.messages.pop(3), DIRECTLY, Kind.LOST),
-    (leave_the_card, ANSWERED, Kind.LOST),
-    (say_it_again, None, Kind.DOUBLED),
+    (leave_the_card, ANSWERED, Kind.NOT_AS_NOTED),
     (say_it_in_a_new_thread, ANSWERED, Kind.WRONG_THREAD),
     (say_it_where_another_was_asked, ANSWERED, Kind.WRONG_THREAD),
-    (lambda outside: thread_turns(outside).clear(), ANSWERED, Kind.TURN_MISSING),
     (lambda outside: thread_turns(outside).pop(0), ANSWERED, Kind.TURN_MISSING),
-    (lambda outside: thread_turns(outside).extend(turns(ANSWERED, "x")), ANSWERED, Kind.TURN_DOUBLED),
     (lambda outside: thread_turns(outside, OTHER).extend(turns(FAILED, "x")), FAILED, Kind.TURN_UNEARNED),
     (lambda outside: thread_turns(outside, OTHER).extend(turns(UNKNOWN, "x")), UNKNOWN, Kind.TURN_UNEARNED),
     (save_the_turn_elsewhere, ANSWERED, Kind.CROSSED_OVER),
     (search_for_another_s_topic, ANSWERED, Kind.CROSSED_OVER),
     (answer_another_question, ANSWERED, Kind.CROSSED_OVER),
     (lambda outside: thread_turns(outside).reverse(), None, Kind.TURN_ORDER),
-    (lambda outside: outside.cases.clear(), FAILED, Kind.CASE_MISSING),
-    (lambda outside: outside.cases[FAILED.name].update(reference="TW-FFFFFFFF"), FAILED, Kind.CASE_MISSING),
-    (lambda outside: outside.letters.update([ANSWERED.name]), ANSWERED, Kind.CASE_MISSING),
+    (lambda outside: outside.documents[CASES].clear(), FAILED, Kind.CASE_MISSING),
+    (refer_to_another_case, FAILED, Kind.CASE_MISSING),
+    (close_the_case, FAILED, Kind.CASE_DIFFERS),
     (lambda outside: outside.letters.update([UNREADABLE]), None, Kind.MANGLED),
 ]
 
@@ -166,7 +159,7 @@ def test_a_follow_up_may_be_searched_for_with_what_an_earlier_answer_in_its_plac
 
 
 def test_of_two_questions_with_the_same_answer_the_one_without_a_message_is_lost(healthy: Outside) -> None:
-    healthy.questions[FOLLOW_UP.name] = final("Like this. [1]")
+    note(healthy, FOLLOW_UP, final("Like this. [1]"))
     healthy.messages[1]["text"] = "Like this. [1]"
     healthy.messages.pop(0)
 
@@ -177,9 +170,59 @@ def test_of_two_questions_with_the_same_answer_the_one_without_a_message_is_lost
 
 def test_a_question_that_chat_could_not_hand_over_needs_no_end(healthy: Outside) -> None:
     healthy.messages.pop(2)
+    drop_record(healthy, UNKNOWN)
     given_up = replace(healthy, not_taken=frozenset([UNKNOWN.name]))
 
     assert check(ALL, given_up).violations == []
+
+
+def test_a_sentence_is_the_end_of_a_question_that_nothing_was_kept_for(healthy: Outside) -> None:
+    healthy.messages[2]["text"] = TOO_MANY
+    drop_record(healthy, UNKNOWN)
+
+    assert check(ALL, healthy).violations == []
+    assert check(ALL, healthy).ended[UNKNOWN.name] is End.NOTICE
+
+
+def test_every_part_of_a_long_answer_is_looked_for_and_what_was_taken_back_is_no_end(
+    healthy: Outside,
+) -> None:
+    note(healthy, FOLLOW_UP, final("And so on. [1]", "answer", "And on. [1]"))
+    kinds = [each.kind for each in check(ALL, healthy).violations]
+    taken_back = "*(This was part of an earlier answer. The answer above replaces it.)*"
+    for name, text in (("part", "And on. [1]"), ("old", taken_back)):
+        healthy.messages.append({**said(FOLLOW_UP, text), "name": name})
+
+    assert kinds == [Kind.NOT_AS_NOTED]
+    assert check(ALL, healthy).violations == []
+
+
+def test_where_its_card_was_refused_the_sources_stand_behind_an_answer(healthy: Outside) -> None:
+    healthy.messages[0] = said(ANSWERED, "Like this. [1]\n\n**Sources**  \n\\[1\\] VPN", cards=False)
+
+    assert check(ALL, healthy).violations == []
+
+
+def test_what_a_person_has_deleted_is_not_lost(healthy: Outside) -> None:
+    healthy.messages.pop(0)
+
+    verdict = check(ALL, healthy, Done(deleted=Counter([THREAD])))
+
+    assert verdict.violations == []
+    assert verdict.ended[ANSWERED.name] is End.DELETED
+
+
+def test_whom_chat_refuses_to_tell_is_told_after_the_replay(healthy: Outside) -> None:
+    outside = replace(healthy, refused=True)
+    outside.documents[CASES][document_of(FAILED.name)]["told"] = False
+    outside.messages[4].update(text=TITLE, cardsV2=[PROGRESS])
+
+    before = check(ALL, outside)
+    after = {each.kind for each in check_replayed(ALL, outside, before).violations}
+
+    assert before.violations == []
+    assert before.ended[FAILED.name] is End.UNTOLD
+    assert after == {Kind.NOT_ANSWERED}
 
 
 def test_messages_that_never_come_to_rest_are_reported(healthy: Outside) -> None:
@@ -199,15 +242,10 @@ def test_an_apology_that_stays_after_the_replay_is_reported(healthy: Outside) ->
 def test_an_answer_that_comes_as_a_new_message_after_the_replay_is_reported(healthy: Outside) -> None:
     before = check(ALL, healthy)
     after = deepcopy(healthy)
+    note(after, FAILED, final("I do not know.", "fallback"))
+    close_the_case(after)
     after.messages[4] = {**said(FAILED, "I do not know.", cards=False), "name": "another"}
 
     kinds = [(each.kind, each.question) for each in check_replayed(ALL, after, before).violations]
 
     assert kinds == [(Kind.NOT_IN_PLACE, FAILED.name)]
-
-
-def test_what_was_searched_for_is_no_source() -> None:
-    searched = {"card": {"sections": [{"widgets": [{"decoratedText": {"text": "I searched for: VPN"}}]}]}}
-
-    assert end_of({"text": "Nothing found.", "cardsV2": [searched]}) is End.FALLBACK
-    assert end_of({"text": "Like this.", "cardsV2": [SOURCES]}) is End.ANSWER

@@ -1,7 +1,5 @@
 """Chaos on Google's Pub/Sub and Firestore emulators, where they are installed."""
 
-import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 
@@ -10,15 +8,9 @@ import pytest
 from chaos.storm import BESIDE_EMULATORS, schedule
 from local.runner.emulators import missing
 from shared.pipeline import pipeline
-from tests import ROOT
+from tests.support.chaos_run import LEFT_OUT, chaos
 
 MISSING = missing("pubsub") or missing("firestore")
-
-
-def chaos(*options: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "chaos", "--emulators", *options]
-    environment = None if path is None else {"PATH": path}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_beside_the_emulators_only_the_functions_and_our_own_stand_ins_are_struck() -> None:
@@ -29,7 +21,7 @@ def test_beside_the_emulators_only_the_functions_and_our_own_stand_ins_are_struc
 
 @pytest.mark.slow
 def test_without_the_emulators_it_says_what_is_missing_and_asks_nothing(tmp_path: Path) -> None:
-    run = chaos(path=str(tmp_path))
+    run = chaos("--emulators", path=str(tmp_path))
 
     assert run.returncode == 2
     assert "no java on the PATH" in run.stderr
@@ -40,6 +32,6 @@ def test_without_the_emulators_it_says_what_is_missing_and_asks_nothing(tmp_path
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 @pytest.mark.timeout(300)
 def test_a_short_run_on_the_emulators_loses_and_doubles_nothing() -> None:
-    run = chaos("--questions", "16", "--threads", "8", "--seed", "4")
+    run = chaos("--emulators", "--questions", "16", "--threads", "8", "--seed", "4", *LEFT_OUT)
 
     assert run.returncode == 0, run.stdout + run.stderr

@@ -105,6 +105,7 @@ class People:
             self._soon(events, None, again.seconds)
         try:
             answers: list[Json] = [await self._kept(self.sender.ask(event)) for event in events]
+            self._answered_by_bot()
         except Unanswered as error:
             raise invalid(f"The app is unable to process your request: {error}.") from error
         return answers[-1]
@@ -127,6 +128,10 @@ class People:
         if again := self.faults.drawn("chat-duplicate"):
             self._soon(events, done.message, again.seconds)
 
+    def _answered_by_bot(self) -> None:
+        if self.sender.bot is not None:
+            self.faults.answered(self.sender.bot.url)
+
     def _soon(self, events: list[Json], about: Json | None, wait: float) -> None:
         self._kept(self._send(events, about, wait))
 
@@ -141,6 +146,7 @@ class People:
         try:
             for event in events:
                 answer = await self.sender.send(event)
+                self._answered_by_bot()
                 if answer and about is not None:
                     self.post(answer, about)
         except (Unanswered, RestError):

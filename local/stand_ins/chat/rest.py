@@ -3,7 +3,9 @@
 Everything else answers 501, among it thread keys, silent notifications, `allowMissing` and private messages.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -12,9 +14,22 @@ from starlette.routing import BaseRoute, Route
 
 from local.stand_ins.chat.messages import CreateOptions, Messages, ReplyOption
 from local.stand_ins.chat.quotas import Quotas
-from local.stand_ins.chat.validation import message_from, message_from_wire, message_json
+from local.stand_ins.chat.validation import (
+    ProtoMessage,
+    message_from,
+    message_from_wire,
+    message_json,
+)
 from local.stand_ins.faults import Faults
-from local.stand_ins.http_gate import Endpoint, answering, gated, invalid, same_origin, unimplemented
+from local.stand_ins.http_gate import (
+    Endpoint,
+    answering,
+    gated,
+    google_error,
+    invalid,
+    same_origin,
+    unimplemented,
+)
 
 Work = Callable[[Request], Awaitable[Any]]
 #: Query parameters of every method. `$alt` asks for enums as numbers.
@@ -35,26 +50,49 @@ class RestApi:
     def __init__(self, messages: Messages, quotas: Quotas | None) -> None:
         self._messages = messages
         self._quotas = quotas
+        #: Writes that were answered with a time-out, and are applied later.
+        self.late: set[asyncio.Task[Response]] = set()
 
     def routes(self, faults: Faults) -> list[BaseRoute]:
         """The routes under /v1, behind the faults of the service `chat` and closed to other sites."""
 
         def route(path: str, work: Work, *methods: str) -> Route:
-            return Route(
-                path, same_origin(gated("chat", faults, answering(_as_json(work)))), methods=methods or None
-            )
+            endpoint = answering(_as_json(work))
+            if "GET" not in methods:
+                endpoint = self._perhaps_late(faults, endpoint)
+            return Route(path, same_origin(gated("chat", faults, endpoint)), methods=methods or None)
 
         one = "/v1/spaces/{space}/messages/{message}"
         anything = ("GET", "POST", "PUT", "PATCH", "DELETE")
         return [
-            route("/v1/spaces/{space}/messages", self._create, "POST"),
+            route("/v1/spaces/{space}/messages", partial(self._create, faults), "POST"),
             route(one, self._get, "GET"),
-            route(one, self._update, "PUT", "PATCH"),
+            route(one, partial(self._update, faults), "PUT", "PATCH"),
             route(one, self._delete, "DELETE"),
             route("/v1/{path:path}", _unimplemented, *anything),
         ]
 
-    async def _create(self, request: Request) -> Any:
+    def _perhaps_late(self, faults: Faults, endpoint: Endpoint) -> Endpoint:
+        """`endpoint`, or what the caller of a write sees of it that is applied late: a time-out."""
+
+        async def answer(request: Request) -> Response:
+            late = faults.drawn("chat-late")
+            if late is None:
+                return await endpoint(request)
+            await request.body()  # as long as the caller is there
+
+            async def apply() -> Response:
+                await asyncio.sleep(late.seconds)
+                return await endpoint(request)
+
+            task = asyncio.create_task(apply())
+            self.late.add(task)
+            task.add_done_callback(self.late.discard)
+            return google_error(504, "DEADLINE_EXCEEDED", "chat is late (fault chat-late)")
+
+        return answer
+
+    async def _create(self, faults: Faults, request: Request) -> Any:
         query = _query(request, CREATE_PARAMETERS)
         space = self._counted(request, writes=True)
         options = CreateOptions(
@@ -62,20 +100,20 @@ class RestApi:
             request_id=query.get("requestId", ""),
             reply_option=_enum(ReplyOption, query.get("messageReplyOption")),
         )
-        return self._messages.create(space, message_from_wire(await request.body()), options)
+        return self._messages.create(space, await _message(request, faults), options)
 
     async def _get(self, request: Request) -> Any:
         _query(request, frozenset())
         space = self._counted(request, writes=False)
         return self._messages.readable(space, request.path_params["message"]).message
 
-    async def _update(self, request: Request) -> Any:
+    async def _update(self, faults: Faults, request: Request) -> Any:
         query = _query(request, UPDATE_PARAMETERS)
         space = self._counted(request, writes=True)
         return self._messages.update(
             space,
             request.path_params["message"],
-            message_from_wire(await request.body()),
+            await _message(request, faults),
             query.get("updateMask", ""),
         )
 
@@ -92,6 +130,14 @@ class RestApi:
         if self._quotas is not None:
             (self._quotas.write if writes else self._quotas.read)(space)
         return space
+
+
+async def _message(request: Request, faults: Faults) -> ProtoMessage:
+    """The Message that is sent. Raises RestError 400 for cards while they are refused."""
+    message = message_from_wire(await request.body())
+    if message.cards_v2 and faults.drawn("chat-refused-cards"):
+        raise invalid("Cards are refused (fault chat-refused-cards).")
+    return message
 
 
 def _as_json(work: Work) -> Endpoint:

@@ -82,11 +82,12 @@ class Chat:
         self._sender.bot = Bot(bot_url, audience, publish)
 
     async def stop(self) -> None:
-        """Cancel the events under way, end the live streams of the pages and close the state."""
+        """Cancel what is under way, end the live streams of the pages and close the state."""
         self.changes.end()
-        for task in self.people.under_way:
+        under_way = (*self.people.under_way, *self._rest.late)
+        for task in under_way:
             task.cancel()
-        await asyncio.gather(*self.people.under_way, return_exceptions=True)
+        await asyncio.gather(*under_way, return_exceptions=True)
         await self._sender.close()
         self.store.close()
 
@@ -96,8 +97,8 @@ class Chat:
 
     @property
     def sending(self) -> int:
-        """The number of events under way."""
-        return len(self.people.under_way)
+        """The number of events under way, and of writes that are applied late."""
+        return len(self.people.under_way) + len(self._rest.late)
 
     def delete_as_person(self, name: str) -> None:
         """Delete the message of this name for a person. Raises RestError 400, 404."""

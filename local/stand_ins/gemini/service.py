@@ -23,6 +23,8 @@ HONEST = (
 )
 #: The fields of the one schema that is served.
 ANSWER_FIELDS = {"status", "answer", "sources", "missing", "ask_back"}
+#: How many tokens a long answer has: several of Chat's messages, and no more than the bot lets a model say.
+LONG_TOKENS = 3_500
 #: What is said where no JSON is wanted.
 NOT_ANSWERED = {
     "en": "The knowledge base does not answer this question.",
@@ -93,12 +95,19 @@ class Gemini:
             return answer.text or answer.ask_back or NOT_ANSWERED.get(ask.language, NOT_ANSWERED["en"])
         fields = {
             "status": _status(answer),
-            "answer": answer.text,
+            "answer": self._long(answer.text),
             "sources": answer.sources,
             "missing": "",
             "ask_back": answer.ask_back,
         }
         return json.dumps(fields, ensure_ascii=False)
+
+    def _long(self, text: str) -> str:
+        """An answer, so often that it takes several messages where that fault is on."""
+        if not text or not self._faults.drawn("gemini-long"):
+            return text
+        times = max(1, LONG_TOKENS // _tokens(text))
+        return "\n\n".join(f"{number}. {text}" for number in range(1, times + 1))
 
     def _spoilt(self, said: _Said) -> _Said:
         """What was said, as the faults that are on leave it."""

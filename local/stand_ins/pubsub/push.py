@@ -43,8 +43,9 @@ class Tokens:
 class Pusher:
     """Pushes the messages of all push subscriptions as soon as they are due."""
 
-    def __init__(self, broker: Broker, mint: Mint) -> None:
+    def __init__(self, broker: Broker, mint: Mint, on_answer: Callable[[str], None]) -> None:
         self._broker = broker
+        self._on_answer = on_answer
         self._tokens = Tokens(mint)
         self._loops: dict[str, asyncio.Task[None]] = {}
         # One connection per push. A server may close an idle connection during the next push, which would
@@ -98,6 +99,7 @@ class Pusher:
             return "no answer within the ack deadline"
         except httpx.HTTPError as error:
             return f"{type(error).__name__}: {error}"
+        self._on_answer(backlog.subscription.push_config.push_endpoint)
         return response.status_code
 
 

@@ -27,7 +27,7 @@ class PubSub:
     def __init__(self, state: Path | None, faults: Faults, mint: Mint) -> None:
         self._store = Store(state)
         self._broker = Broker(self._store, faults)
-        self._pusher = Pusher(self._broker, mint)
+        self._pusher = Pusher(self._broker, mint, faults.answered)
         self._puller = Puller(self._broker)
 
     def handlers(self) -> list[grpc.GenericRpcHandler]:

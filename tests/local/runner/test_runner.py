@@ -117,6 +117,60 @@ async def test_a_service_that_is_down_refuses_and_is_counted() -> None:
     assert "rag-down" in fault_names()
 
 
+async def test_a_service_that_refuses_says_so_for_good() -> None:
+    faults = Faults()
+    faults.switch_on("firestore-refused")
+
+    with pytest.raises(Refused) as refused:
+        await faults.gate("firestore", "Commit")
+
+    assert (refused.value.grpc_status, refused.value.http_status) == ("PERMISSION_DENIED", 403)
+
+
+AHEAD = """
+import time
+from datetime import UTC, datetime
+from local.runner.skew import Clock, set_by
+ahead, began, steady, started = Clock(0.0), datetime.now(UTC), time.monotonic(), time.time()
+set_by(ahead)
+for seconds in (0, 30, -30):
+    ahead.value = seconds
+    told = [(datetime.now(UTC) - began).total_seconds(), time.time() - started]
+    print(*(round(each / 10) * 10 for each in told), round(time.monotonic() - steady))
+print(type(datetime.now(UTC)) is datetime, isinstance(began, datetime))
+"""
+
+
+CALLED = """
+import time
+import grpc
+from local.runner.skew import Clock, set_by
+ahead = Clock(0.0)
+set_by(ahead)
+call = grpc.insecure_channel("127.0.0.1:1").unary_unary("/a/b")
+for seconds in (30, -30):
+    ahead.value, began = seconds, time.monotonic()
+    try:
+        call(b"", timeout=0.5, wait_for_ready=True)
+    except grpc.RpcError as error:
+        print(error.code().name, 0.4 < time.monotonic() - began < 10)
+"""
+
+
+def test_a_call_takes_as_long_as_it_may_whatever_the_clock_says() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split("\n")[:2] == ["DEADLINE_EXCEEDED True"] * 2
+
+
+def test_a_clock_that_is_wrong_is_wrong_everywhere_but_in_what_only_counts() -> None:
+    done = subprocess.run([sys.executable, "-c", AHEAD], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split("\n")[:4] == ["0 0 0", "30 30 0", "-30 -30 0", "True True"]
+
+
 async def test_calls_are_recorded_from_when_they_come_to_when_they_are_answered() -> None:
     faults = Faults()
     faults.switch_on("rag-down")

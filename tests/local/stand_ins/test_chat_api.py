@@ -1,5 +1,6 @@
 """The Chat stand-in's REST API, as Google's client and as plain HTTP see it."""
 
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -260,6 +261,41 @@ def test_a_fault_hits_the_api(http: httpx.Client, faults: Faults) -> None:
     refused(create(http, {"text": "x"}), 503, "UNAVAILABLE")
     faults.switch_off()
     assert created(http, {"text": "x"})["text"] == "x"
+
+
+def test_what_chat_refuses_for_good_is_permission_denied(http: httpx.Client, faults: Faults) -> None:
+    faults.switch_on("chat-refused")
+    refused(create(http, {"text": "x"}), 403, "PERMISSION_DENIED")
+    faults.switch_off()
+
+
+CARD = {"cardId": "a", "card": {"sections": [{"widgets": [{"textParagraph": {"text": "x"}}]}]}}
+
+
+def test_where_cards_are_refused_text_alone_is_taken(http: httpx.Client, faults: Faults) -> None:
+    faults.switch_on("chat-refused-cards")
+    refused(create(http, {"text": "x", "cardsV2": [CARD]}), 400, "INVALID_ARGUMENT")
+    name = created(http, {"text": "x"})["name"]
+    change, changed = f"/v1/{name}?updateMask=text,cardsV2", {"text": "y", "cardsV2": [CARD]}
+    refused(http.patch(change, json=changed), 400, "INVALID_ARGUMENT")
+    faults.switch_off()
+
+    assert http.patch(change, json=changed).json()["cardsV2"] == [CARD]
+
+
+def test_a_late_write_times_out_and_is_applied_all_the_same(http: httpx.Client, faults: Faults) -> None:
+    name = created(http, {"text": "x"})["name"]
+    faults.switch_on("chat-late", seconds=1)
+    refused(http.patch(f"/v1/{name}?updateMask=text", json={"text": "late"}), 504, "DEADLINE_EXCEEDED")
+    faults.switch_off()
+    http.patch(f"/v1/{name}?updateMask=text", json={"text": "soon"}).raise_for_status()
+    assert http.get(f"/v1/{name}").json()["text"] == "soon"
+
+    until = time.monotonic() + 10
+    while http.get(f"/v1/{name}").json()["text"] == "soon" and time.monotonic() < until:
+        time.sleep(0.05)
+
+    assert http.get(f"/v1/{name}").json()["text"] == "late"
 
 
 # State

@@ -210,6 +210,18 @@ def test_faults_make_answers_blocked_cut_off_invalid_and_empty(
     assert empty[0].content.parts is None
 
 
+def test_a_long_answer_takes_more_than_one_chat_message(
+    client: genai.Client, index: Index, faults: Faults
+) -> None:
+    faults.switch_on("gemini-long")
+
+    answer = client.models.generate_content(model=MODEL, contents=prompt(index), config=structured()).parsed
+
+    assert isinstance(answer, RagAnswer)
+    assert answer.status == "answered"
+    assert len(answer.answer) > 8_000
+
+
 def test_the_common_faults_stand_in_front(client: genai.Client, faults: Faults) -> None:
     faults.switch_on("gemini-throttled")
     with pytest.raises(errors.ClientError) as caught:

@@ -1,0 +1,69 @@
+"""What stood in Chat over time: once an end has been shown, whatever lower covers it is put back soon.
+
+An end is known by what the record or the case of its question holds. Of two, an answer is higher than an
+apology, and whatever is neither (progress, a notice) is lower than both. When its asker has had a question
+answered anew, the end of before may be covered, so what is looked at begins there.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from chaos.asked import Asked, Done
+from chaos.outside import Outside
+from chaos.verdict import Kind, Verdict, Violation
+from chaos.watch import Shown, Watch
+from chaos.world import CASES, Json, by_question, says_the_same
+
+#: Seconds that an end may be covered by something lower.
+SOON = 10.0
+
+
+def followed(
+    verdict: Verdict,
+    asked: Iterable[Asked],
+    outside: Outside,
+    watch: Watch,
+    done: Done,
+    *,
+    since: float = 0.0,
+) -> Verdict:
+    """The verdict with how long ends were covered since a time (`time.monotonic()`)."""
+    cases = by_question(outside.documents, CASES)
+    covers: list[float] = []
+    violations: list[Violation] = []
+    for question in asked:
+        begin = max(since, done.anew.get(question.name, 0.0))
+        case = next(iter(cases.get(question.name, {}).values()), {})
+        for message in verdict.shown.get(question.name, []):
+            states = _since(watch.history.get(message["name"], []), begin, standing=begin == since)
+            for seconds, lower in _covers(states, message, str(case.get("reference") or "-")):
+                covers.append(seconds)
+                if seconds > SOON:
+                    detail = f"{seconds:.1f} s by {lower[:60]!r}"
+                    violations.append(Violation(Kind.COVERED, question.name, detail))
+    return replace(verdict, covers=covers, violations=[*verdict.violations, *violations])
+
+
+def _since(states: list[Shown], begin: float, *, standing: bool) -> list[Shown]:
+    """The states from a time on; with what is `standing` then, unless it was told to give way just then."""
+    before = [state for state in states if state.at < begin]
+    return [*(before[-1:] if standing else ()), *states[len(before) :]]
+
+
+def _covers(states: list[Shown], end: Json, reference: str) -> Iterator[tuple[float, str]]:
+    """For how long, and by what first, something lower covered what was highest by then."""
+    highest, covered_at, by = 0, None, ""
+    for state in states:
+        rank = _rank(state, str(end["text"]), reference)
+        if rank < highest and covered_at is None:
+            covered_at, by = state.at, state.text
+        elif rank >= highest:
+            if covered_at is not None:
+                yield state.at - covered_at, by
+            highest, covered_at = rank, None
+
+
+def _rank(state: Shown, end: str, reference: str) -> int:
+    if state.progress:
+        return 0
+    return 2 if says_the_same(state.text, end) else int(reference in state.text)

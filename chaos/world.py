@@ -1,0 +1,156 @@
+"""How things are written down: the only place in chaos that knows the formats of documents and messages.
+
+Firestore: `questions/<message name with _>` holds the ending of a question in `final` (kind, again, text,
+more, plain, search_query), `chat_threads` what is remembered, `dead_letters` the cases, `forgotten` what is
+to be forgotten. Chat: progress has a card of that name or, where cards are refused, its title alone. What an
+ending says is noted for the question; by that it is known, never by what a message lacks.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+#: Documents by collection and id.
+Documents = dict[str, dict[str, Json]]
+
+TURNS, RECORDS, CASES, TOMBSTONES = "chat_threads", "questions", "dead_letters", "forgotten"
+#: What may name a forgotten question: these hold names and times, and no words.
+WITHOUT_WORDS = frozenset({TOMBSTONES, "audit", "askers"})
+ANSWER, CLARIFICATION, APOLOGY = "answer", "clarification", "apology"
+#: The kinds that are remembered as turns.
+REMEMBERED = frozenset({ANSWER, CLARIFICATION})
+POINTER = "↑"
+PROGRESS_TITLES = frozenset({"Working on your question…", "ご質問を確認しています…"})
+#: What a part of an earlier, longer answer says once a shorter one is there.
+TAKEN_BACK = frozenset(
+    {
+        "*(This was part of an earlier answer. The answer above replaces it.)*",
+        "*（以前の回答の一部でした。上の回答をご覧ください。）*",
+    }
+)
+#: Sentences to what does not enter the pipeline: too many questions, too long a one, a button that is no use.
+NOTICES = re.compile(
+    r"You have asked more than \d|質問できるのは1分間に\d+件まで"
+    r"|Your question is \d+ characters|ご質問は\d+文字"
+    r"|This button no longer works|このボタンはもう使えません"
+)
+REFERENCE = re.compile(r"TW-[0-9a-f]{8}\b", re.IGNORECASE)
+FORGET_WORDS = "/forget yes"
+#: The actions of buttons: a rating, and two ways to have a question answered anew.
+RATE_ACTION, AGAIN_ACTIONS = "rate", frozenset({"again", "literal"})
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is noted as the end of a question: its texts are those of its messages, in order."""
+
+    kind: str
+    again: int
+    texts: tuple[str, ...]
+    plain: str
+    search_query: str
+
+    @property
+    def rank(self) -> tuple[int, bool]:
+        """Of two endings the one with the higher rank stands: apology 0 < answer 0 < apology 1 < …"""
+        return self.again, self.kind != APOLOGY
+
+
+def ending_of(record: Json | None) -> Ending | None:
+    """The ending that a record holds; None for none."""
+    final = (record or {}).get("final")
+    if not isinstance(final, dict) or not final.get("text"):
+        return None
+    return Ending(
+        kind=str(final.get("kind")),
+        again=int(final.get("again") or 0),
+        texts=(str(final["text"]), *map(str, final.get("more") or ())),
+        plain=str(final.get("plain", "")),
+        search_query=str(final.get("search_query", "")),
+    )
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Whether two texts are the same, but for the sources behind one: Chat has refused the card of that."""
+    short, long = sorted((one, other), key=len)
+    return bool(short) and (long == short or long.startswith(f"{short}\n\n**"))
+
+
+def shows(message: Json, text: str) -> bool:
+    """Whether a message says a noted text; where its card was refused, the sources stand behind it."""
+    said = str(message.get("text", ""))
+    with_sources = said.startswith(f"{text}\n\n**") and not cards(message)
+    return not is_progress(message) and (said == text or with_sources)
+
+
+def is_progress(message: Json) -> bool:
+    """Whether a message shows progress, with its card or without."""
+    named = (card.get("cardId") for card in cards(message))
+    return "progress" in named or message.get("text") in PROGRESS_TITLES
+
+
+def is_pointer(message: Json) -> bool:
+    """Whether a message points to a late answer."""
+    return str(message.get("text", "")).startswith(POINTER)
+
+
+def is_taken_back(message: Json) -> bool:
+    """Whether a message is what is left of a part."""
+    return message.get("text") in TAKEN_BACK
+
+
+def is_notice(message: Json) -> bool:
+    """Whether a message is one sentence to what is no question."""
+    return NOTICES.match(str(message.get("text", ""))) is not None and not cards(message)
+
+
+def cards(message: Json) -> list[Json]:
+    """The cards of a message."""
+    return list(message.get("cardsV2", ()))
+
+
+def shows_sources(message: Json) -> bool:
+    """Whether a card lists anything under a heading; what was searched for stands under none."""
+    sections = (section for card in cards(message) for section in card.get("card", {}).get("sections", ()))
+    return any("header" in section for section in sections)
+
+
+def document_of(name: str) -> str:
+    """The id of the document of a resource name."""
+    return name.replace("/", "_")
+
+
+def by_question(documents: Documents, collection: str) -> dict[str, dict[str, Json]]:
+    """The documents of each question, by their ids: one at most, if all is well."""
+    found: dict[str, dict[str, Json]] = defaultdict(dict)
+    for name, document in documents.get(collection, {}).items():
+        found[str(document.get("question_id", name))][name] = document
+    return found
+
+
+def question_in(data: bytes) -> str | None:
+    """Whose a dead letter is: the question's, or the message's that an event of Chat is about."""
+    try:
+        letter = json.loads(data)
+        return str(letter["message"]["name"] if "type" in letter else letter["question"]["id"])
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def buttons(part: Any) -> Iterator[tuple[str, dict[str, str]]]:
+    """The function and the parameters of every button in a message, at any depth."""
+    if isinstance(part, list):
+        for each in part:
+            yield from buttons(each)
+    if not isinstance(part, dict):
+        return
+    action = part.get("action")
+    if isinstance(action, dict) and "function" in action:
+        given = action.get("parameters", [])
+        yield action["function"], {each["key"]: each.get("value", "") for each in given}
+    for each in part.values():
+        yield from buttons(each)
