@@ -121,7 +121,8 @@ class Envelope(_Part):
         raw = _object(data)
         current = upgraded(raw)
         try:
-            return cls.model_validate_json(data) if current is raw else cls.model_validate(current)
+            # An upgraded one is read as JSON, too: a string of Python's may hold half an emoji.
+            return cls.model_validate_json(data if current is raw else json.dumps(current))
         except ValidationError as error:
             raise Permanent("envelope_malformed", _where(error)) from None
 

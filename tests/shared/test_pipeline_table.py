@@ -23,6 +23,8 @@ OTHER_MEANINGS = {
     ("shared/messages/ending.py", "answer"): "a kind of ending",
     ("local/runner/ask.py", "answer"): "a kind of ending",
     ("local/stand_ins/gemini/service.py", "answer"): "a field of the model's schema",
+    ("chaos/world.py", "answer"): "a kind of ending",
+    ("chaos/checker.py", "answer"): "a kind of ending",
     ("bench/ways.py", "tell"): "an entry point that functions-framework finds by its Python name",
 }
 

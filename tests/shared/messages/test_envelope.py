@@ -93,3 +93,13 @@ def test_an_error_does_not_carry_what_a_person_wrote() -> None:
 
 def _with(**fields: Any) -> bytes:
     return json.dumps({**json.loads(envelope().to_bytes()), **fields}).encode()
+
+
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION])
+def test_half_an_emoji_is_malformed_in_every_version_that_is_read(version: int) -> None:
+    path = Path(__file__).parent / "golden" / f"v{version}-findings.json"
+    sent = json.loads(path.read_text())
+    sent["question"]["person"] = "users/1\ud800"
+
+    with pytest.raises(Permanent, match="envelope_malformed"):
+        Envelope.from_bytes(json.dumps(sent).encode())
