@@ -12,6 +12,7 @@ from shared.chat.cards import progress
 from shared.chat.message import Chat, Content, message_id, open_chat
 from shared.language.catalogue import text
 from shared.messages.envelope import Question
+from shared.pipeline import pipeline
 from shared.runtime import clients
 from shared.runtime.cloudevent import seconds_of
 from shared.runtime.deadline import Deadline
@@ -316,7 +317,7 @@ def test_the_card_shows_the_query_and_what_runs(small_cloud: SmallCloud) -> None
     assert [row["start_icon"]["material_icon"]["name"] for row in rows] == [
         "check_circle",
         "progress_activity",
-        "radio_button_unchecked",
+        *["radio_button_unchecked"] * (len(pipeline().stages) - 2),
     ]
     assert rows[1]["text"] == "検索中：&lt;b&gt;VPN&lt;/b&gt;の設定"
 
@@ -326,6 +327,10 @@ def test_the_card_tells_how_long_the_steps_took_that_are_done() -> None:
     cards = progress("en", "writing", "VPN", seconds=seconds_of(way)).cards
     rows = [widget["decorated_text"] for widget in cards[0]["card"]["sections"][0]["widgets"]]
 
-    assert [row.get("bottom_label") for row in rows] == ["1.3 s", "0.9 s", None]
+    assert [row.get("bottom_label") for row in rows] == [
+        "1.3 s",
+        "0.9 s",
+        *[None] * (len(pipeline().stages) - 2),
+    ]
     [running] = progress("en", "searching", "VPN", seconds=seconds_of(way)).cards
     assert "0.9 s" not in str(running)
