@@ -13,7 +13,7 @@ from shared.memory.cases import Cases
 from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.records import Records, Settled
-from shared.messages.ending import APOLOGY, Ending
+from shared.messages.ending import Ending
 from shared.messages.envelope import Envelope
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -53,7 +53,7 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
     """
     question = envelope.question
     settled = _settled(envelope, services, deadline)
-    if settled is not None and _is_replaced(settled, envelope):
+    if settled is not None and settled.ending.is_replaced_by(envelope.answer_number):
         settled = None
     if settled is not None and (settled.posted or settled.answer_number > envelope.answer_number):
         logs.info("Answered already", answer_number=settled.answer_number)
@@ -63,13 +63,6 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
         ending = ending_of(composed, envelope, services.hours, services.contact, services.model)
         settled = _settle(envelope, ending, services, deadline)
     deliver(question, settled, services, deadline)
-
-
-def _is_replaced(settled: Settled, envelope: Envelope) -> bool:
-    """Whether the recorded ending is replaced: an apology, or the answer of an earlier time."""
-    if settled.answer_number == envelope.answer_number:
-        return settled.ending.kind == APOLOGY
-    return settled.answer_number < envelope.answer_number
 
 
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | Clarification | None:

@@ -73,7 +73,7 @@ class Teller(Receiver[DeadLetter, Services]):
         super().__init__(STEP, seconds or step(STEP).seconds.step, services)
         self._spoken = spoken
 
-    def open(self, headers: Headers, body: bytes, _deadline: Deadline) -> DeadLetter:
+    def open(self, headers: Headers, body: bytes) -> DeadLetter:
         """Read the letter. Never fails."""
         return letter_from_push(headers, body, self._spoken)
 

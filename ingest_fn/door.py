@@ -74,7 +74,7 @@ class Door(Receiver[Incoming, Services]):
         super().__init__(STEP, seconds, services)
         self._dead_letter_topic = dead_letter_topic
 
-    def open(self, headers: Headers, body: bytes, _deadline: Deadline) -> Incoming:
+    def open(self, headers: Headers, body: bytes) -> Incoming:
         """The event in a request. Raises Refusal, or Transient when the caller cannot be verified now."""
         lowered = {name.lower(): value for name, value in headers.items()}
         try:

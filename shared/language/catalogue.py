@@ -98,6 +98,7 @@ def _path(language: Language) -> Path:
     return _FOLDER / f"{language}.toml"
 
 
+@cache
 def _read(language: Language) -> dict[str, Any]:
     try:
         return tomllib.loads(_path(language).read_text(encoding="utf-8"))

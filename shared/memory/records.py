@@ -108,7 +108,8 @@ class Records:
         def edit(current: Fields | None) -> Fields | None:
             if current is None or current.get("lease") != lease.key:
                 return None  # it has run out, and is somebody else's by now
-            posted = bool(current.get("posted")) or (apologised and _kind(current) == APOLOGY)
+            shown = Ending.read(current.get("final")) if apologised else None
+            posted = bool(current.get("posted")) or (shown is not None and shown.kind == APOLOGY)
             return {"lease": None, "lease_until": None, "posted": posted}
 
         change(self._client, self._reference(question_id), edit, deadline)
@@ -135,10 +136,7 @@ class Records:
                     raise Transient("message_busy", "progress is being written")
                 return None
             granted = Lease(secrets.token_hex(8), now + length)
-            final = (
-                {} if apology is None else {"final": apology.to_fields(), "posted": False, "apologised": True}
-            )
-            return {**record, **final, "lease": granted.key, "lease_until": granted.until}
+            return {**record, **_with_apology(apology), "lease": granted.key, "lease_until": granted.until}
 
         change(self._client, self._reference(question_id), edit, deadline, attempts=1)
         return granted
@@ -157,7 +155,8 @@ class Records:
 
         def edit(current: Fields | None) -> Fields | None:
             record = self._record(question_id, current, now)
-            if not _is_replaced_by(record, ending.answer_number):
+            recorded = Ending.read(record["final"])
+            if recorded is not None and not recorded.is_replaced_by(ending.answer_number):
                 return None
             return {**record, "final": ending.to_fields(), "posted": False}
 
@@ -201,34 +200,16 @@ class Records:
         return fresh | {name: value for name, value in (current or {}).items() if name in fresh}
 
 
-def _kind(record: Fields) -> str | None:
-    ending = Ending.read(record.get("final"))
-    return ending.kind if ending else None
-
-
 def _with_apology(apology: Ending | None) -> Fields:
     return {"final": apology.to_fields(), "posted": False, "apologised": True} if apology else {}
 
 
-def _recorded(record: Fields) -> int:
-    """The number of the recorded answer (0 = first); -1 for none."""
-    ending = Ending.read(record.get("final"))
-    return ending.answer_number if ending else -1
-
-
-def _is_replaced_by(record: Fields, answer_number: int) -> bool:
-    """Whether the recorded ending, if there is one, is replaced by the answer of this number."""
-    recorded = _recorded(record)
-    return recorded < answer_number or (recorded == answer_number and _kind(record) == APOLOGY)
-
-
 def _may_write(record: Fields, apology: Ending | None, answer_number: int) -> bool:
     """Whether progress, or this apology, may still be written: not after an answer, and an apology once."""
-    if apology is None:
-        return _recorded(record) < answer_number or _recorded(record) == -1
-    return _recorded(record) < answer_number or (
-        _is_replaced_by(record, answer_number) and not record.get("posted")
-    )
+    recorded = Ending.read(record.get("final"))
+    if recorded is None or recorded.answer_number < answer_number:
+        return True
+    return apology is not None and recorded.is_replaced_by(answer_number) and not record.get("posted")
 
 
 def _leased(record: Fields, now: datetime) -> bool:

@@ -85,6 +85,13 @@ class Ending(_Stored):
         """The texts of all messages, in order."""
         return [self.text, *self.more]
 
+    def is_replaced_by(self, answer_number: int) -> bool:
+        """Whether the answer of this number takes its place: a later answer does, and any answer replaces the
+        apology for its own failure."""
+        if self.answer_number == answer_number:
+            return self.kind == APOLOGY
+        return self.answer_number < answer_number
+
     def to_fields(self) -> dict[str, Any]:
         """The fields as Firestore takes them."""
         return self.model_dump(by_alias=True)

@@ -82,7 +82,7 @@ class Step(Receiver[Envelope, W]):
         self._afterwards = afterwards
         self._slow_after = slow_after
 
-    def open(self, headers: Headers, body: bytes, _deadline: Deadline) -> Envelope:
+    def open(self, headers: Headers, body: bytes) -> Envelope:
         """The envelope in a push. Raises Permanent, or Transient for one of a newer version."""
         return Envelope.from_bytes(data_of(headers, body))
 

@@ -76,7 +76,7 @@ class Receiver(ABC, Generic[M, W]):
             return self._services
 
     @abstractmethod
-    def open(self, headers: Headers, body: bytes, deadline: Deadline) -> M:
+    def open(self, headers: Headers, body: bytes) -> M:
         """Read a request. Raises Permanent, Transient or Refusal."""
 
     @abstractmethod
@@ -105,7 +105,7 @@ class Receiver(ABC, Generic[M, W]):
         deadline = Deadline(self.seconds)
         with logs.context(step=self.name):
             try:
-                message = self._opened(headers, body, deadline)
+                message = self._opened(headers, body)
             except Refusal as refusal:
                 logs.warning("Request refused", reason=str(refusal))
                 return refusal.reply
@@ -118,10 +118,10 @@ class Receiver(ABC, Generic[M, W]):
                     return self._fail(message, headers, body, error, deadline)
         return self.done
 
-    def _opened(self, headers: Headers, body: bytes, deadline: Deadline) -> M:
+    def _opened(self, headers: Headers, body: bytes) -> M:
         if not is_whole(headers, body):
             raise Transient("cut_off", "not all of the body has arrived")
-        return self.open(headers, body, deadline)
+        return self.open(headers, body)
 
     def _fail(
         self, message: M | None, headers: Headers, body: bytes, error: Exception, deadline: Deadline
