@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 from answer_fn import sanitise
 from answer_fn.inline import Run, Writer, runs_of
-from answer_fn.sanitise import Cite
+from shared.chat.sanitise import Cite
 
 #: What stands before an item of an inner list, by depth.
 _BULLETS = ("◦", "▪")

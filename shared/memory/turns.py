@@ -34,14 +34,6 @@ def entries(value: Any, *needed: str) -> list[Fields]:
     ]
 
 
-def is_of(entry: Fields, question: Question, *, since: int) -> bool:
-    """Whether a turn is of a question's how-many-th answer, or of a later one; the person's own turn tells
-    nothing but for the first one."""
-    again = entry.get("again", 0)
-    answered = again if isinstance(again, int) else 0
-    return entry["question_id"] == question.id and answered >= since
-
-
 def asked_of(current: Fields | None) -> list[str]:
     """The ids of the latest questions of a document, if it has any."""
     listed = (current or {}).get("asked")
