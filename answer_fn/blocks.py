@@ -14,8 +14,8 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from answer_fn import sanitise
 from answer_fn.inline import Run, Writer, runs_of
+from shared.chat import sanitise
 from shared.chat.sanitise import Cite
 
 #: What stands before an item of an inner list, by depth.

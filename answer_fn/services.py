@@ -2,10 +2,8 @@
 
 from answer_fn.answer import Services
 from answer_fn.settings import Settings
+from shared.chat.display import Display
 from shared.chat.message import open_chat
-from shared.chat.progress import Progress
-from shared.memory.cases import Cases
-from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.records import Records
 from shared.runtime import clients
@@ -21,11 +19,9 @@ def open_services(settings: Settings) -> Services:
     return Services(
         outbox=Outbox(clients.publisher(), project),
         failures=Failures(firestore),
-        progress=Progress(chat, records),
+        display=Display(chat, records),
         chat=chat,
         records=records,
-        conversations=Conversations(firestore, settings.history_hours),
-        cases=Cases(firestore),
         gemini=clients.gemini(),
         model=settings.answer_model,
         hours=settings.history_hours,

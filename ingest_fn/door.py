@@ -1,7 +1,6 @@
 """From a request of Chat, or of the topic of its events, to an answer that both understand."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from ingest_fn.auth import Unauthorized, Verifier
 from ingest_fn.forget import Forgetting
@@ -10,11 +9,12 @@ from ingest_fn.ingest import Services, ingest
 from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from ingest_fn.publish import STEP
+from ingest_fn.register import Register
 from ingest_fn.settings import Settings
+from shared.chat.display import Display
 from shared.chat.events import question_of
 from shared.chat.message import open_chat
 from shared.chat.payloads import storable
-from shared.chat.progress import Progress
 from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.feedback import Feedback
@@ -36,6 +36,7 @@ def open_services(settings: Settings) -> Services:
     records = Records(firestore, settings.history_hours)
     conversations = Conversations(firestore, settings.history_hours)
     openings = Openings(conversations, chat)
+    pace = Pace(firestore, settings.questions_per_minute)
     return Services(
         verifier=Verifier(
             settings.trusted,
@@ -47,14 +48,14 @@ def open_services(settings: Settings) -> Services:
         conversations=conversations,
         openings=openings,
         failures=Failures(firestore),
-        pace=Pace(firestore, settings.questions_per_minute),
+        pace=pace,
         forgetting=Forgetting(firestore, openings),
         forgotten=Forgotten(firestore),
         records=records,
-        progress=Progress(chat, records),
+        register=Register(firestore, pace, conversations, records),
+        display=Display(chat, records),
         feedback=Feedback(firestore),
         settings=settings,
-        background=ThreadPoolExecutor(max_workers=32),
     )
 
 

@@ -1,7 +1,9 @@
 """Single calls of the Chat API: in turn, tried again where that helps, and simpler where Chat refuses."""
 
+import math
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,13 +15,18 @@ from google.protobuf.json_format import MessageToJson
 from shared.chat.slots import Slots
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import classify
+from shared.runtime.errors import StepError, Transient, classify
 from shared.runtime.retry import call
 
 #: Seconds one attempt of a write may take.
 TIMEOUT = 5.0
 #: A progress write is tried once, and briefly: it must never delay the answer.
 PROGRESS_TIMEOUT = 3.0
+#: Seconds after which Chat no longer applies a write that it has not answered: an assumption, for Google
+#: states none. Shorter than the least backoff of our subscriptions (10 s), so that a redelivery comes later.
+LATENESS = 8.0
+#: What Chat's quota makes of a write: it has changed nothing.
+THROTTLED = "chat_throttled"
 #: Chat refuses a text of more than 4,096 UTF-16 units, and a message of 32,000 bytes or more as it is sent,
 #: all together; of a card's widgets it drops those behind the hundredth without a word.
 MOST_UNITS = 4_000
@@ -101,14 +108,17 @@ class ChatApi:
     """Writes and reads messages over one `ChatServiceClient`. A write with `final` waits for its turn and is
     tried until the deadline; one without is tried once, and given up when it is not its turn."""
 
-    def __init__(self, client: Any, slots: Slots) -> None:
+    def __init__(self, client: Any, slots: Slots, lateness: float = LATENESS) -> None:
         self._client = client
         self._slots = slots
+        self._lateness = lateness
+        #: Until when (monotonic) a write that was not answered may be applied, by the message's name.
+        self._doubtful: dict[str, float] = {}
 
     def create(
         self, space: str, identity: str, form: Form, deadline: Deadline, *, final: bool
     ) -> Message | None:
-        """Create a message; None when its id is taken. Raises Permanent or Transient."""
+        """Create a message; None when its id was taken before. Raises Permanent or Transient."""
 
         def request(form: Form) -> CreateMessageRequest:
             message = message_of(form)
@@ -125,12 +135,13 @@ class ChatApi:
             return asked
 
         # Over REST a 409 is a plain Conflict: the client maps errors by their HTTP status alone.
-        return self._write(self._client.create_message, request, Conflict, space, form, deadline, final=final)
+        name = f"{space}/messages/{identity}"
+        return self._write(self._client.create_message, request, Conflict, name, form, deadline, final=final)
 
     def update(
         self, name: str, content: Content, deadline: Deadline, *, final: bool, mask: Sequence[str] = ALL
     ) -> Message | None:
-        """Change what a message shows, or what of it `mask` names; None when there is none.
+        """Change what a message shows, or what of it `mask` names; None when there is none (any more).
 
         Raises Permanent or Transient.
         """
@@ -140,9 +151,8 @@ class ChatApi:
             message.name = name
             return UpdateMessageRequest(message=message, update_mask=FieldMask(paths=mask))
 
-        space = name.partition("/messages/")[0]
         form = Form(content)
-        return self._write(self._client.update_message, request, NotFound, space, form, deadline, final=final)
+        return self._write(self._client.update_message, request, NotFound, name, form, deadline, final=final)
 
     def get(self, name: str, deadline: Deadline) -> Message | None:
         """A message as it is now; None when there is none. Raises Permanent or Transient."""
@@ -156,14 +166,31 @@ class ChatApi:
             )
         except NotFound:
             return None
-        return message
+        return None if message.delete_time else message
+
+    def await_late_writes(self, names: Collection[str], deadline: Deadline) -> bool:
+        """Wait until no unanswered write into these messages can be applied any more; whether there was one.
+
+        Raises Transient when that is beyond the deadline.
+        """
+        found = [until for name, until in list(self._doubtful.items()) if name in names]
+        if not found:
+            return False
+        wait = max(found) - time.monotonic()
+        if wait > deadline.remaining:
+            raise Transient("chat_unavailable", "a write may still be applied", in_doubt=True)
+        time.sleep(max(0.0, wait))
+        for name in names:
+            if self._doubtful.get(name, math.inf) <= time.monotonic():
+                self._doubtful.pop(name, None)
+        return True
 
     def _write(
         self,
         method: Any,
         request: Any,
         refusal: type[Exception],
-        space: str,
+        name: str,
         form: Form,
         deadline: Deadline,
         *,
@@ -173,29 +200,44 @@ class ChatApi:
             form if fits(form.content) else replace(form, content=without_cards(form.content))
         )
         while current is not None:
-            if not self._is_its_turn(space, deadline, final=final):
+            if not self._is_its_turn(name, deadline, final=final):
                 return None
             try:
-                return self._send(method, request(current), refusal, deadline, final=final)
+                written = self._send(method, request(current), refusal, name, deadline, final=final)
             except refusal:
                 return None
             except BadRequest as error:
                 current, refused = current.simpler(str(error)), error
                 logs.warning("Chat refuses the message as it is", simpler=current is not None)
+            else:
+                return None if written.delete_time else written
         raise classify(refused, "chat") from refused
 
-    def _is_its_turn(self, space: str, deadline: Deadline, *, final: bool) -> bool:
+    def _is_its_turn(self, name: str, deadline: Deadline, *, final: bool) -> bool:
+        space = _space(name)
         if final:
             self._slots.wait(space, deadline)
-            return True
-        if self._slots.take(space, deadline):
-            return True
-        logs.info("Progress is not shown: the space is busy")
-        return False
+        elif self._slots.is_busy(space):
+            logs.info("Progress is not shown: the space is busy")
+            return False
+        return True
 
     def _send(
-        self, method: Any, request: Any, refusal: type[Exception], deadline: Deadline, *, final: bool
+        self,
+        method: Any,
+        request: Any,
+        refusal: type[Exception],
+        name: str,
+        deadline: Deadline,
+        *,
+        final: bool,
     ) -> Message:
+        def failed(trouble: StepError) -> None:
+            if trouble.reason == THROTTLED:
+                self._slots.refused(_space(name))
+            elif isinstance(trouble, Transient) and trouble.in_doubt:
+                self._doubtful[name] = time.monotonic() + self._lateness
+
         message: Message = call(
             lambda timeout: method(request=request, retry=None, timeout=timeout),
             service="chat",
@@ -203,5 +245,10 @@ class ChatApi:
             timeout=TIMEOUT if final else PROGRESS_TIMEOUT,
             attempts=10 if final else 1,  # bounded by the deadline
             answers=(refusal, BadRequest),
+            failed=failed,
         )
         return message
+
+
+def _space(name: str) -> str:
+    return name.partition("/messages/")[0]

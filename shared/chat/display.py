@@ -9,12 +9,13 @@ when the write or the look fails, the message is delivered again. docs/protocol.
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from shared.chat.api import THROTTLED
 from shared.chat.cards import progress
 from shared.chat.endings import contents_of
 from shared.chat.message import Card, Chat, Content, Posted
 from shared.language.catalogue import text
 from shared.memory.records import FORGOTTEN, Records, Standing
-from shared.messages.ending import Ending, Rank
+from shared.messages.ending import PROGRESS, Ending, Rank
 from shared.messages.envelope import Envelope, Question
 from shared.messages.step import Note
 from shared.runtime import logs
@@ -42,12 +43,16 @@ class Display:
         Raises Transient when progress may stand where an ending must, and that cannot be found out now. All
         else that goes wrong is only logged.
         """
-        shown: Rank = (answer_number, -1)
+        shown: Rank = (answer_number, PROGRESS)
         briefly = deadline.within(WAIT_FOR_PROGRESS)
         try:
             standing = self._records.standing(question, briefly)
-            if standing.rank is not None and standing.rank > shown:
-                return
+        except Exception as error:
+            logs.warning("Progress is not shown", error=in_one_line(error))
+            return
+        if standing.rank is not None and standing.rank > shown:
+            return
+        try:
             if not self._chat.update_progress(question, content, briefly):
                 return
         except Exception as error:
@@ -69,9 +74,15 @@ class Display:
     ) -> None:
         """Replace the buttons below the message `name`, which shows an ending.
 
-        Raises Permanent or Transient.
+        Raises Transient when they may stand below a later one, and that cannot be found out now. All else
+        that goes wrong is only logged.
         """
-        self._chat.put_accessory(name, accessory, deadline)
+        try:
+            self._chat.put_accessory(name, accessory, deadline)
+        except Exception as error:
+            logs.warning("The buttons were not replaced", error=in_one_line(error))
+            if not _may_stand(error):
+                return
         self._look(question, ending.rank, deadline)
 
     def ending(self, question: Question, standing: Standing, deadline: Deadline) -> Posted:
@@ -117,4 +128,4 @@ class Display:
 
 def _may_stand(error: Exception) -> bool:
     """Whether a write that has failed may have changed the message: not if Chat has refused it."""
-    return isinstance(error, Transient) and error.reason not in NEVER_WRITTEN and not isinstance(error, Permanent)
+    return not isinstance(error, Permanent) and getattr(error, "reason", "") != THROTTLED

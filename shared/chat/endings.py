@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from shared.chat.sanitise import words
 from shared.chat import buttons
 from shared.chat.api import Card, Content, fits
 from shared.chat.cards import LONGEST_QUERY, escaped, shortened
+from shared.chat.sanitise import words
 from shared.language.catalogue import text
 from shared.memory.feedback import Verdict
 from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, Ending, Source

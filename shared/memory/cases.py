@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, change_all, document_id, expiry
-from shared.memory.forgotten import FIELDS, Forgotten, covers
+from shared.memory.firestore import Fields, change, change_all, expiry
+from shared.memory.forgotten import Forgotten, covers
 from shared.messages.dead_letter import DeadLetter, reference
 from shared.messages.ending import APOLOGY, Ending
 from shared.runtime.deadline import Deadline
@@ -72,9 +72,7 @@ class Cases:
             return [new, *(None for _ in notes)]
 
         notes = self._forgotten.references(question) if question else []
-        change_all(
-            self._client, [self._reference(letter.case_id), *notes], edit, deadline, fields=_READ
-        )
+        change_all(self._client, [self._reference(letter.case_id), *notes], edit, deadline)
         return stored
 
     def mark_told(self, letter: DeadLetter, deadline: Deadline) -> None:
@@ -91,10 +89,11 @@ class Cases:
 
 
 def with_ending(case: Fields | None, ending: Ending, now: datetime) -> Fields | None:
-    """What an ending changes in a case, if there is one: it is answered by anything but an apology."""
-    if case is None or ending.kind == APOLOGY:
+    """What an ending changes in a case, if there is one: an answer closes it, an apology or an answer of
+    before it was asked again does not."""
+    if case is None or ending.kind == APOLOGY or case.get("answered_at"):
         return None
-    return {"answered_at": now}
+    return {"answered_at": now} if ending.answer_number >= count(case, "again") else None
 
 
 def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields:

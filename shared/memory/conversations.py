@@ -12,6 +12,7 @@ The timestamp of both turns of a question is the time it was asked. Readers do n
 anything in it that is not of this shape is passed over.
 """
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -65,6 +66,28 @@ class Conversations:
                 "asked": [each for each in asked_of(current) if each != question_id],
             }
             return None if left == {name: current.get(name) for name in left} else {**current, **left}
+
+        change(self._client, self.reference(conversation), edit, deadline)
+
+    def forget(self, conversation: str, until: datetime, kept: Collection[str], deadline: Deadline) -> None:
+        """Forget all that was asked until a time, and keep the questions `kept`.
+
+        Raises Transient or Permanent.
+        """
+
+        def edit(current: Fields | None) -> Fields | None:
+            if current is None:
+                return None
+            left = {
+                part: [
+                    entry
+                    for entry in entries(current.get(part), *needed)
+                    if entry["timestamp"] > until or entry["question_id"] in kept
+                ]
+                for part, needed in (("turns", ["role"]), ("pending", []))
+            }
+            asked = [each for each in asked_of(current) if each in kept]
+            return {**left, "asked": asked} if any((*left.values(), asked)) else {}
 
         change(self._client, self.reference(conversation), edit, deadline)
 

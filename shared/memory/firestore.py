@@ -52,8 +52,8 @@ def change(
     *,
     attempts: int = 3,
 ) -> Fields | None:
-    """Compare-and-set: `edit` gets the fields (None: no document) and returns the new ones, or None to
-    leave the document as it is. Returns the document's fields afterwards.
+    """Compare-and-set: `edit` gets the fields (None: no document) and returns the new ones, None to leave the
+    document as it is, or none at all ({}) to delete it. Returns the document's fields afterwards.
 
     No transaction: transactions on one busy document crawl. `edit` runs again when another writer was
     faster, at most MOST_CHANGES times; then Transient (`firestore_contention`) is raised.
@@ -106,8 +106,8 @@ def change_all(
 
     `edit` gets the fields of each document (None: no document), and returns for each the fields to set (None:
     leave it as it is), or an empty list to leave all. When it changes any document, all of them must still be
-    as they were read; else it runs again, at most MOST_CHANGES times; then Transient (`firestore_contention`) is raised. `seen` are
-    snapshots that were read before, with the same `fields`.
+    as they were read; else it runs again, at most MOST_CHANGES times; then Transient (`firestore_contention`)
+    is raised. `seen` are snapshots that were read before, with the same `fields`.
     """
     for number in range(MOST_CHANGES):
         if number:
@@ -124,9 +124,7 @@ def change_all(
     raise Transient("firestore_contention", f"{MOST_CHANGES} writers were faster")
 
 
-def _commit(
-    client: Any, changes: list[tuple[Any, Fields | None]], deadline: Deadline, attempts: int
-) -> None:
+def _commit(client: Any, changes: list[tuple[Any, Fields | None]], deadline: Deadline, attempts: int) -> None:
     batch = client.batch()
     for snapshot, wanted in changes:
         reference = snapshot.reference
@@ -155,7 +153,10 @@ def _write(
             reference.create(wanted, retry=None, timeout=timeout)
             return
         option = client.write_option(last_update_time=snapshot.update_time)
-        reference.update(wanted, option=option, retry=None, timeout=timeout)
+        if wanted:
+            reference.update(wanted, option=option, retry=None, timeout=timeout)
+        else:
+            reference.delete(option=option, retry=None, timeout=timeout)
 
     call(
         write,

@@ -6,9 +6,9 @@ a person has told the bot to forget outranks all: nothing is recorded of it any 
 what the question's message must show, however often, however late and by whom it is written
 (`shared/chat/display.py`). docs/protocol.md has the rules.
 
-`questions/<message name with _>`: question_id; asked and open_since (the question, and since when it waits,
-as long as it has no ending); final (the ending: `shared/messages/ending.py`), parts (the most messages that an
-ending of it has had), ended_at; expired_at.
+`questions/<message name with _>`: question_id; asked and open_since (the question and since when it waits,
+until it ends); final (the ending: `shared/messages/ending.py`), parts (the most messages that an ending of it
+has had), ended_at; expired_at.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ FORGOTTEN: Rank = (1_000_000, 0)
 #: What is read of a question's documents: not the message in a case, which is large.
 _FIELDS = (
     "question_id", "final", "parts", "expired_at", "conversation", "turns", "pending", "asked", "answered_at",
-    "name", "at",
+    "again", "name", "at",
 )  # fmt: skip
 #: Without the ending there is nothing to post, so recording it is tried for long; the deadline bounds it.
 END_ATTEMPTS = 12
@@ -45,6 +45,8 @@ class Standing:
     ending: Ending | None = None
     forgotten: bool = False
     parts: int = 1
+    #: Whether there is a record of the question.
+    known: bool = False
 
     @property
     def rank(self) -> Rank | None:
@@ -103,7 +105,8 @@ class Records:
             record, conversation, case, *notes = documents
             standing = standing_in(record, now, forgotten=covers(notes, question))
             if standing.rank is not None and standing.rank >= ending.rank:
-                return []
+                answered = cases.with_ending(case, standing.ending, now) if standing.ending else None
+                return [None, None, answered, *(None for _ in notes)]
             standing = Standing(ending, parts=max(standing.parts, len(ending.parts)))
             return [
                 self._ended(question.id, standing, now),
@@ -163,8 +166,8 @@ def standing_in(record: Fields | None, now: datetime, *, forgotten: bool = False
     if forgotten or not isinstance(expired_at, datetime) or expired_at <= now:
         return Standing(forgotten=forgotten)
     ending, parts = Ending.read(fields.get("final")), fields.get("parts")
-    known = parts if isinstance(parts, int) and not isinstance(parts, bool) and 0 < parts <= 100 else 1
-    return Standing(ending, parts=max(known, len(ending.parts) if ending else 1))
+    most = parts if isinstance(parts, int) and not isinstance(parts, bool) and 0 < parts <= 100 else 1
+    return Standing(ending, parts=max(most, len(ending.parts) if ending else 1), known=True)
 
 
 def _fields(snapshots: Sequence[Any]) -> list[Fields | None]:

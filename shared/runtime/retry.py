@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from shared.runtime.background import in_background
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Transient, classify
+from shared.runtime.errors import StepError, Transient, classify
 
 T = TypeVar("T")
 
@@ -29,13 +29,15 @@ def call(
     timeout: float,
     attempts: int = 4,
     answers: tuple[type[Exception], ...] = (),
+    failed: Callable[[StepError], None] | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
     """Run `work(timeout)` until it succeeds, at most `attempts` times and within the deadline.
 
     `work` gets the seconds that this attempt may take. Exceptions in `answers` are answers of the service
-    (already there, not found) and pass through untouched. Raises Permanent at once, or the last Transient
-    when the attempts or the time are used up; a longer `Retry-After` than there is time ends it early.
+    (already there, not found) and pass through untouched. `failed` is told of every other failure.
+    Raises Permanent at once, or the last Transient when the attempts or the time are used up; a longer
+    `Retry-After` than there is time ends it early.
     """
     attempt = 0
     while True:
@@ -46,6 +48,8 @@ def call(
             raise
         except Exception as error:
             trouble = classify(error, service)
+            if failed is not None:
+                failed(trouble)
             wait = _wait(attempt, trouble.retry_after) if isinstance(trouble, Transient) else 0.0
             if not isinstance(trouble, Transient) or attempt >= attempts or wait >= deadline.remaining:
                 if trouble is error:

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from shared.chat.progress import Progress
 
 from answer_fn.tell import Teller
 from ingest_fn.door import Door
 from shared.chat.cards import progress
-from shared.chat.progress import Progress
 from shared.language.catalogue import text
 from shared.memory.feedback import REASONS
 from shared.memory.forgotten import Forgotten

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from shared.chat.progress import Progress
 
 from shared.chat.cards import progress
 from shared.chat.message import Chat, Content, message_id
-from shared.chat.progress import Progress
 from shared.language.catalogue import text
 from shared.memory.failures import COLLECTION, Failures
 from shared.memory.firestore import document_id
