@@ -43,8 +43,8 @@ class Feedback:
         reason: Reason | None,
         deadline: Deadline,
     ) -> bool:
-        """Keep a rating that `person` gave `at` a time, unless they have given a later one, or the question is
-        to be forgotten.
+        """Keep a rating that `person` gave `at` a time, unless they have given a later one, or the question
+        is to be forgotten.
 
         Returns whether it is theirs now. Raises Transient or Permanent.
         """

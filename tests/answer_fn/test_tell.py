@@ -142,7 +142,7 @@ def test_copies_of_a_dead_letter_are_one_case_and_one_apology(
 def test_an_answer_whose_process_died_before_posting_it_is_delivered(
     teller: Teller, firestore: Any, asked: Question, said: Any
 ) -> None:
-    Records(firestore, 24).settle(asked.id, ending("answer", "Like this."), Deadline(5))
+    Records(firestore, 24).end(asked, ending("answer", "Like this."), Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 
@@ -154,9 +154,7 @@ def test_an_answer_whose_process_died_before_posting_it_is_delivered(
 def test_what_was_answered_after_all_gets_no_apology(
     teller: Teller, firestore: Any, asked: Question, said: Any
 ) -> None:
-    records = Records(firestore, 24)
-    records.settle(asked.id, ending("answer", "Like this."), Deadline(5))
-    records.mark_posted(asked.id, Deadline(5))
+    Records(firestore, 24).end(asked, ending("answer", "Like this."), Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 
@@ -356,7 +354,7 @@ def test_an_answer_in_parts_takes_the_place_of_an_apology(
     teller: Teller, services: Services, asked: Question, small_cloud: SmallCloud
 ) -> None:
     teller.receive(*parked(envelope(question=asked)))
-    services.records.settle(asked.id, ending("answer", "One.", more=["Two."]), Deadline(5))
+    services.records.end(asked, ending("answer", "One.", more=["Two."]), Deadline(5))
 
     for number in (2, 3):
         teller.receive(*forwarded(envelope(question=asked), number=number))
