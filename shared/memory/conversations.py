@@ -101,7 +101,7 @@ class Conversations:
         if any(entry["question_id"] == question.id for entry in (*turns, *pending)):
             return None
         entry = {"question_id": question.id, "text": question.text, "timestamp": question.asked_at}
-        asked = [*asked_of(current if turns or pending else None), question.id][-MOST_ASKED:]
+        asked = [*asked_of(_unexpired(current, now)), question.id][-MOST_ASKED:]
         waiting = [*counting(pending, now), entry]
         return {**_document(question, turns, waiting, now, self._keep), "asked": asked}
 
@@ -153,10 +153,13 @@ def _without(listed: list[Fields], question_id: str) -> list[Fields]:
 
 
 def _remembered(current: Fields | None, now: datetime) -> tuple[list[Fields], list[Fields]]:
+    kept = _unexpired(current, now)
+    return entries(kept.get("turns"), "role"), entries(kept.get("pending"))
+
+
+def _unexpired(current: Fields | None, now: datetime) -> Fields:
     expired_at = (current or {}).get("expired_at")
-    if current is None or not isinstance(expired_at, datetime) or expired_at <= now:
-        return [], []
-    return entries(current.get("turns"), "role"), entries(current.get("pending"))
+    return current if current and isinstance(expired_at, datetime) and expired_at > now else {}
 
 
 def _document(

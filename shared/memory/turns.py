@@ -34,9 +34,9 @@ def entries(value: Any, *needed: str) -> list[Fields]:
     ]
 
 
-def asked_of(current: Fields | None) -> list[str]:
+def asked_of(current: Fields) -> list[str]:
     """The ids of the latest questions of a document, if it has any."""
-    listed = (current or {}).get("asked")
+    listed = current.get("asked")
     return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 
