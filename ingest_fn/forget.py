@@ -21,11 +21,9 @@ from shared.memory.firestore import Fields, read
 from shared.memory.forgotten import Forgotten
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
-from shared.runtime.retry import call
+from shared.runtime.retry import FIRESTORE_FORGET, call
 
 AUDIT = "audit"
-#: Seconds that one query or one commit may take.
-TIMEOUT = 8.0
 #: Firestore takes 30 values in one `in`, and no larger request than 10 MiB.
 MOST_VALUES, MOST_DELETES = 30, 300
 #: Comes after every character that a resource name can have.
@@ -134,7 +132,7 @@ class Forgetting:
         self._call(lambda timeout: audit.set(fields, merge=True, retry=None, timeout=timeout), deadline)
 
     def _call(self, work: Any, deadline: Deadline) -> Any:
-        return call(work, service="firestore", deadline=deadline, timeout=TIMEOUT)
+        return call(work, FIRESTORE_FORGET, deadline)
 
 
 def _begun(operation: str, place: Place, name: str) -> Fields:

@@ -14,12 +14,8 @@ from shared.chat.slots import Slots
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import classify
-from shared.runtime.retry import call
+from shared.runtime.retry import CHAT_FINAL, CHAT_PROGRESS, CHAT_READ, call
 
-#: Seconds one attempt of a write may take.
-TIMEOUT = 5.0
-#: A progress write is tried once, and briefly: it must never delay the answer.
-PROGRESS_TIMEOUT = 3.0
 #: Chat refuses a text of more than 4,096 UTF-16 units, and a message of 32,000 bytes or more as it is sent,
 #: all together; of a card's widgets it drops those behind the hundredth without a word.
 MOST_UNITS = 4_000
@@ -149,9 +145,8 @@ class ChatApi:
         try:
             message: Message = call(
                 lambda timeout: self._client.get_message(name=name, retry=None, timeout=timeout),
-                service="chat",
-                deadline=deadline,
-                timeout=TIMEOUT,
+                CHAT_READ,
+                deadline,
                 answers=(NotFound,),
             )
         except NotFound:
@@ -198,10 +193,8 @@ class ChatApi:
     ) -> Message:
         message: Message = call(
             lambda timeout: method(request=request, retry=None, timeout=timeout),
-            service="chat",
-            deadline=deadline,
-            timeout=TIMEOUT if final else PROGRESS_TIMEOUT,
-            attempts=10 if final else 1,  # bounded by the deadline
+            CHAT_FINAL if final else CHAT_PROGRESS,
+            deadline,
             answers=(refusal, BadRequest),
         )
         return message

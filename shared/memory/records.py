@@ -23,6 +23,7 @@ from shared.memory.firestore import Fields, change, document_id, expiry, read
 from shared.messages.ending import APOLOGY, Ending
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
+from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "questions"
 #: Longer than a progress write may take, so that none is under way when the lease is over.
@@ -138,7 +139,7 @@ class Records:
             granted = Lease(secrets.token_hex(8), now + length)
             return {**record, **_with_apology(apology), "lease": granted.key, "lease_until": granted.until}
 
-        change(self._client, self._reference(question_id), edit, deadline, attempts=1)
+        change(self._client, self._reference(question_id), edit, deadline, FIRESTORE_ONCE)
         return granted
 
     def settled(self, question_id: str, deadline: Deadline) -> Settled | None:
