@@ -10,17 +10,12 @@ from google.apps.chat_v1.types import CreateMessageRequest, MarkupSyntax, Messag
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToJson
 
+from shared.chat import limits
 from shared.chat.slots import Slots
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import classify
 from shared.runtime.retry import CHAT_FINAL, CHAT_PROGRESS, CHAT_READ, call
-
-#: Chat refuses a text of more than 4,096 UTF-16 units, and a message of 32,000 bytes or more as it is sent,
-#: all together; of a card's widgets it drops those behind the hundredth without a word.
-MOST_UNITS = 4_000
-MOST_BYTES = 31_500
-MOST_WIDGETS = 100
 
 Card = dict[str, Any]
 _REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
@@ -61,17 +56,12 @@ class Form:
         return thread_less if self.thread else None
 
 
-def units(text: str) -> int:
-    """The length of a text as Chat counts it: in UTF-16 units."""
-    return len(text.encode("utf-16-le", "replace")) // 2
-
-
 def fits(content: Content) -> bool:
     """Whether Chat takes a message. Japanese is sent as `\\uXXXX`, six bytes a character."""
     of_cards = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
     widgets = sum(of_cards) + len(content.accessory)
     sent = MessageToJson(Message.pb(message_of(Form(content))), use_integers_for_enums=True)
-    return units(content.text) <= MOST_UNITS and len(sent) <= MOST_BYTES and widgets <= MOST_WIDGETS
+    return limits.within(content.text, sent, widgets)
 
 
 def without_cards(content: Content) -> Content:

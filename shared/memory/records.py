@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
 from shared.messages.ending import APOLOGY, Ending
 from shared.runtime.deadline import Deadline
@@ -69,7 +70,7 @@ class Records:
 
     def __init__(self, client: Any, hours: float, *, sleep: Callable[[float], None] = time.sleep) -> None:
         self._client = client
-        self._keep = timedelta(hours=hours)
+        self._keep = retention.by_history(hours)
         self._sleep = sleep
 
     def lease(self, question_id: str, deadline: Deadline, *, answer_number: int = 0) -> Lease | None:
