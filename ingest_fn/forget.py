@@ -19,6 +19,7 @@ from shared.chat.places import Place
 from shared.memory import cases, conversations, failures, feedback, records
 from shared.memory.firestore import Fields, read
 from shared.memory.forgotten import Forgotten
+from shared.messages.names import messages_begin
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.retry import FIRESTORE_FORGET, call
@@ -85,8 +86,8 @@ class Forgetting:
             here |= self._equal(collection, "thread", thread, deadline)
             questions |= {str(fields.get("question_id")) for fields in _fields(here)}
             found |= here
-        # Messages are named after their thread: seen, not documented, so it is not the only way to find them.
-        messages = thread.replace("/threads/", "/messages/") + "."
+        # That messages are named after their thread is not documented: it is not the only way to find them.
+        messages = messages_begin(thread)
         for collection in _OF_QUESTIONS:
             found |= self._starting(collection, "question_id", messages, deadline)
             for some in _chunks(sorted(questions), MOST_VALUES):

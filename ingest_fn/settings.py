@@ -9,6 +9,7 @@ from pydantic_settings import NoDecode
 from ingest_fn.auth import CHAT, Trusted
 from shared.chat.events import COMMANDS
 from shared.language.catalogue import Languages, languages
+from shared.messages.names import OF_SPACES
 from shared.pipeline import pipeline, step
 from shared.runtime.settings import (
     LOOPBACK,
@@ -23,7 +24,7 @@ GOOGLE_CERTS = "https://www.googleapis.com/oauth2/v1/certs"
 CHAT_CERTS = f"https://www.googleapis.com/service_accounts/v1/metadata/x509/{CHAT}"
 #: A whole address of a service account; a part of one would let others in.
 SERVICE_ACCOUNT = r"^[a-z0-9-]+@[a-z0-9.-]+\.gserviceaccount\.com$"
-SPACE = r"^(spaces/[A-Za-z0-9_-]+|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$"
+SPACE = rf"^({OF_SPACES}|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$"
 DOMAIN = r"^[A-Za-z0-9.-]+$"
 
 

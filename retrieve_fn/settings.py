@@ -6,12 +6,13 @@ from pydantic import Field, Json, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from retrieve_fn.queries import SearchKind
+from shared.messages.names import OF_SPACES
 from shared.pipeline import step
 from shared.runtime.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
 
 _CORPUS = r"^projects/[\w.:-]+/locations/[\w-]+/ragCorpora/[\w-]+$"
 _LINK = r"^https?://"
-_SPACE = r"^spaces/[A-Za-z0-9_-]+$"
+_SPACE = rf"^{OF_SPACES}$"
 # The names of the ranking API: https://cloud.google.com/generative-ai-app-builder/docs/ranking
 _RANKER = r"^semantic-ranker-[\w.-]+@[\w.-]+$"
 

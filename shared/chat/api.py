@@ -12,6 +12,7 @@ from google.protobuf.json_format import MessageToJson
 
 from shared.chat import limits
 from shared.chat.slots import Slots
+from shared.messages.names import space_of
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import classify
@@ -126,8 +127,7 @@ class ChatApi:
             message.name = name
             return UpdateMessageRequest(message=message, update_mask=FieldMask(paths=mask))
 
-        space = name.partition("/messages/")[0]
-        form = Form(content)
+        form, space = Form(content), space_of(name)
         return self._write(self._client.update_message, request, NotFound, space, form, deadline, final=final)
 
     def get(self, name: str, deadline: Deadline) -> Message | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
 
-from shared.messages.envelope import document_id
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from shared.runtime.retry import FIRESTORE, Policy, call
