@@ -1,8 +1,8 @@
 """How Google Chat names its spaces, threads and messages, and what a name tells.
 
 `spaces/A`, `spaces/A/threads/B` and `spaces/A/messages/C`
-(developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages). Where Chat has made the name of a
-message in the thread B, C is `B.D`, and `B.B` for the message that opens it (seen, not documented).
+(developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages). Where Chat has made the name of
+a message in the thread B, C is `B.D`, and `B.B` for the message that opens it (seen, not documented).
 """
 
 import re
