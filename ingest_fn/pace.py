@@ -13,6 +13,7 @@ from shared.memory.firestore import Fields, change, expiry
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
+from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "askers"
 WINDOW = timedelta(minutes=1)
@@ -52,7 +53,7 @@ class Pace:
             return counted or None
 
         try:
-            change(self._client, self.reference(person), edit, deadline.within(WAIT_FOR_PACE), attempts=1)
+            change(self._client, self.reference(person), edit, deadline.within(WAIT_FOR_PACE), FIRESTORE_ONCE)
         except Exception as error:
             logs.warning("Questions are not counted", error=in_one_line(error))
             return True

@@ -12,26 +12,19 @@ from google.apps.chat_v1.types import CreateMessageRequest, MarkupSyntax, Messag
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToJson
 
+from shared.chat import limits
 from shared.chat.slots import Slots
+from shared.messages.names import message_name, space_of
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient, classify
-from shared.runtime.retry import call
+from shared.runtime.retry import CHAT_FINAL, CHAT_PROGRESS, CHAT_READ, call
 
-#: Seconds one attempt of a write may take.
-TIMEOUT = 5.0
-#: A progress write is tried once, and briefly: it must never delay the answer.
-PROGRESS_TIMEOUT = 3.0
 #: Seconds after which Chat no longer applies a write that it has not answered: an assumption, for Google
 #: states none. Shorter than the least backoff of our subscriptions (10 s), so that a redelivery comes later.
 LATENESS = 8.0
 #: What Chat's quota makes of a write: it has changed nothing.
 THROTTLED = "chat_throttled"
-#: Chat refuses a text of more than 4,096 UTF-16 units, and a message of 32,000 bytes or more as it is sent,
-#: all together; of a card's widgets it drops those behind the hundredth without a word.
-MOST_UNITS = 4_000
-MOST_BYTES = 31_500
-MOST_WIDGETS = 100
 
 Card = dict[str, Any]
 _REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
@@ -72,17 +65,12 @@ class Form:
         return thread_less if self.thread else None
 
 
-def units(text: str) -> int:
-    """The length of a text as Chat counts it: in UTF-16 units."""
-    return len(text.encode("utf-16-le", "replace")) // 2
-
-
 def fits(content: Content) -> bool:
     """Whether Chat takes a message. Japanese is sent as `\\uXXXX`, six bytes a character."""
     of_cards = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
     widgets = sum(of_cards) + len(content.accessory)
     sent = MessageToJson(Message.pb(message_of(Form(content))), use_integers_for_enums=True)
-    return units(content.text) <= MOST_UNITS and len(sent) <= MOST_BYTES and widgets <= MOST_WIDGETS
+    return limits.within(content.text, sent, widgets)
 
 
 def without_cards(content: Content) -> Content:
@@ -135,7 +123,7 @@ class ChatApi:
             return asked
 
         # Over REST a 409 is a plain Conflict: the client maps errors by their HTTP status alone.
-        name = f"{space}/messages/{identity}"
+        name = message_name(space, identity)
         return self._write(self._client.create_message, request, Conflict, name, form, deadline, final=final)
 
     def update(
@@ -159,9 +147,8 @@ class ChatApi:
         try:
             message: Message = call(
                 lambda timeout: self._client.get_message(name=name, retry=None, timeout=timeout),
-                service="chat",
-                deadline=deadline,
-                timeout=TIMEOUT,
+                CHAT_READ,
+                deadline,
                 answers=(NotFound,),
             )
         except NotFound:
@@ -214,7 +201,7 @@ class ChatApi:
         raise classify(refused, "chat") from refused
 
     def _is_its_turn(self, name: str, deadline: Deadline, *, final: bool) -> bool:
-        space = _space(name)
+        space = space_of(name)
         if final:
             self._slots.wait(space, deadline)
         elif self._slots.is_busy(space):
@@ -234,21 +221,15 @@ class ChatApi:
     ) -> Message:
         def failed(trouble: StepError) -> None:
             if trouble.reason == THROTTLED:
-                self._slots.refused(_space(name))
+                self._slots.refused(space_of(name))
             elif isinstance(trouble, Transient) and trouble.in_doubt:
                 self._doubtful[name] = time.monotonic() + self._lateness
 
         message: Message = call(
             lambda timeout: method(request=request, retry=None, timeout=timeout),
-            service="chat",
-            deadline=deadline,
-            timeout=TIMEOUT if final else PROGRESS_TIMEOUT,
-            attempts=10 if final else 1,  # bounded by the deadline
+            CHAT_FINAL if final else CHAT_PROGRESS,
+            deadline,
             answers=(refusal, BadRequest),
             failed=failed,
         )
         return message
-
-
-def _space(name: str) -> str:
-    return name.partition("/messages/")[0]

@@ -16,6 +16,7 @@ from shared.chat.api import Card, ChatApi, Content, Form
 from shared.chat.slots import Slots
 from shared.language.catalogue import text
 from shared.messages.envelope import Question
+from shared.messages.names import message_name
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient
 
@@ -162,7 +163,7 @@ class Chat:
 
 def _names(question: Question) -> set[str]:
     """The names of all messages that a question may have led to."""
-    return {f"{question.space}/messages/{identity}" for identity in _identities(question.id)}
+    return {message_name(question.space, identity) for identity in _identities(question.id)}
 
 
 def _identities(question_id: str) -> Iterator[str]:
@@ -172,4 +173,4 @@ def _identities(question_id: str) -> Iterator[str]:
 
 
 def _name(question: Question, number: int = 0, role: str = "") -> str:
-    return f"{question.space}/messages/{message_id(question.id, number, role)}"
+    return message_name(question.space, message_id(question.id, number, role))

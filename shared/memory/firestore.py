@@ -9,15 +9,13 @@ from typing import Any
 from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
 from google.cloud.firestore import DELETE_FIELD
 
-from shared.messages.envelope import document_id
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
-from shared.runtime.retry import call
+from shared.runtime.retry import FIRESTORE, Policy, call
 
-__all__ = ["TIMEOUT", "Fields", "change", "change_all", "document_id", "expiry", "read", "read_all"]
+__all__ = ["Fields", "change", "change_all", "document_id", "expiry", "read", "read_all"]
 
-#: Seconds one attempt of a read or write may take.
-TIMEOUT = 3.0
 #: How often a change is tried anew when somebody else has changed the document meanwhile.
 MOST_CHANGES = 8
 
@@ -33,15 +31,9 @@ def expiry(now: datetime, keep: timedelta) -> datetime:
     return now + keep
 
 
-def read(reference: Any, deadline: Deadline, *, attempts: int = 3) -> Any:
+def read(reference: Any, deadline: Deadline, policy: Policy = FIRESTORE) -> Any:
     """The snapshot of a document (`.exists` tells whether there is one)."""
-    return call(
-        lambda timeout: reference.get(retry=None, timeout=timeout),
-        service="firestore",
-        deadline=deadline,
-        timeout=TIMEOUT,
-        attempts=attempts,
-    )
+    return call(lambda timeout: reference.get(retry=None, timeout=timeout), policy, deadline)
 
 
 def change(
@@ -49,8 +41,7 @@ def change(
     reference: Any,
     edit: Callable[[Fields | None], Fields | None],
     deadline: Deadline,
-    *,
-    attempts: int = 3,
+    policy: Policy = FIRESTORE,
 ) -> Fields | None:
     """Compare-and-set: `edit` gets the fields (None: no document) and returns the new ones, None to leave the
     document as it is, or none at all ({}) to delete it. Returns the document's fields afterwards.
@@ -61,13 +52,13 @@ def change(
     for number in range(MOST_CHANGES):
         if number:  # whoever was faster may well come again: spread the next tries
             time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
-        snapshot = read(reference, deadline, attempts=attempts)
+        snapshot = read(reference, deadline, policy)
         current: Fields | None = snapshot.to_dict() if snapshot.exists else None
         wanted = edit(current)
         if wanted is None:
             return current
         try:
-            _write(client, reference, snapshot, wanted, deadline, attempts)
+            _write(client, reference, snapshot, wanted, deadline, policy)
         except (AlreadyExists, FailedPrecondition, NotFound):
             continue
         return wanted
@@ -83,10 +74,8 @@ def read_all(
     """
     found = call(
         lambda timeout: list(client.get_all(references, field_paths=fields, retry=None, timeout=timeout)),
-        service="firestore",
-        deadline=deadline,
-        timeout=TIMEOUT,
-        attempts=3,
+        FIRESTORE,
+        deadline,
     )
     by_path = {snapshot.reference.path: snapshot for snapshot in found}
     return [by_path[reference.path] for reference in references]
@@ -100,7 +89,7 @@ def change_all(
     *,
     fields: Sequence[str] | None = None,
     seen: Sequence[Any] | None = None,
-    attempts: int = 3,
+    policy: Policy = FIRESTORE,
 ) -> None:
     """Compare-and-set over several documents: one read and one commit, of which all or nothing happens.
 
@@ -117,14 +106,16 @@ def change_all(
         if not any(wanted):
             return
         try:
-            _commit(client, list(zip(snapshots, wanted, strict=True)), deadline, attempts)
+            _commit(client, list(zip(snapshots, wanted, strict=True)), deadline, policy)
         except (AlreadyExists, FailedPrecondition, NotFound):
             continue
         return
     raise Transient("firestore_contention", f"{MOST_CHANGES} writers were faster")
 
 
-def _commit(client: Any, changes: list[tuple[Any, Fields | None]], deadline: Deadline, attempts: int) -> None:
+def _commit(
+    client: Any, changes: list[tuple[Any, Fields | None]], deadline: Deadline, policy: Policy
+) -> None:
     batch = client.batch()
     for snapshot, wanted in changes:
         reference = snapshot.reference
@@ -137,16 +128,14 @@ def _commit(client: Any, changes: list[tuple[Any, Fields | None]], deadline: Dea
             batch.update(reference, wanted or _NOTHING, option=option)
     call(
         lambda timeout: batch.commit(retry=None, timeout=timeout),
-        service="firestore",
-        deadline=deadline,
-        timeout=TIMEOUT,
-        attempts=attempts,
+        policy,
+        deadline,
         answers=(AlreadyExists, FailedPrecondition, NotFound),
     )
 
 
 def _write(
-    client: Any, reference: Any, snapshot: Any, wanted: Fields, deadline: Deadline, attempts: int
+    client: Any, reference: Any, snapshot: Any, wanted: Fields, deadline: Deadline, policy: Policy
 ) -> None:
     def write(timeout: float) -> None:
         if not snapshot.exists:
@@ -158,11 +147,4 @@ def _write(
         else:
             reference.delete(option=option, retry=None, timeout=timeout)
 
-    call(
-        write,
-        service="firestore",
-        deadline=deadline,
-        timeout=TIMEOUT,
-        attempts=attempts,
-        answers=(AlreadyExists, FailedPrecondition, NotFound),
-    )
+    call(write, policy, deadline, answers=(AlreadyExists, FailedPrecondition, NotFound))

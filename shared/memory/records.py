@@ -22,6 +22,7 @@ from shared.memory.forgotten import Forgotten, covers
 from shared.messages.ending import Ending, Rank
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
+from shared.runtime.retry import FIRESTORE_END
 
 COLLECTION = "questions"
 #: Higher than any ending.
@@ -31,8 +32,6 @@ _FIELDS = (
     "question_id", "final", "parts", "expired_at", "conversation", "turns", "pending", "asked", "answered_at",
     "again", "name", "at",
 )  # fmt: skip
-#: Without the ending there is nothing to post, so recording it is tried for long; the deadline bounds it.
-END_ATTEMPTS = 12
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class Records:
             deadline,
             fields=_FIELDS,
             seen=begun.documents if begun else None,
-            attempts=END_ATTEMPTS,
+            policy=FIRESTORE_END,
         )
         return standing
 

@@ -20,16 +20,13 @@ from local.places import CORPUS, Places, free_port
 from local.runner.cloud import Cloud
 from local.stand_ins.faults import SERVICES, Faults
 from reformulate_fn import reformulate as reformulating
-from reformulate_fn import rewrite as rewriting
 from reformulate_fn.settings import Settings as ReformulateSettings
-from retrieve_fn import search as searching
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.chat import api as chat_api
 from shared.chat import display
-from shared.memory import firestore
 from shared.messages import step
 from shared.pipeline import Row, pipeline
-from shared.runtime import outbox
+from shared.runtime import retry
 from shared.runtime.settings import CommonSettings
 from tests.conftest import SmallCloud
 from tests.support.troubled import AUDIENCE, Receive, Where, receiver
@@ -125,11 +122,13 @@ SETTINGS: dict[str, type[CommonSettings]] = {
 }
 #: The longest attempt of one call, of each function.
 LONGEST_CALL = {
-    "ingest": max(auth.CERTS_TIMEOUT, firestore.TIMEOUT, chat_api.PROGRESS_TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "reformulate": max(rewriting.TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "retrieve": max(searching.TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "answer": max(answering.TIMEOUT, chat_api.TIMEOUT, firestore.TIMEOUT),
-    "tell": max(chat_api.TIMEOUT, firestore.TIMEOUT),
+    "ingest": max(
+        auth.CERTS_TIMEOUT, retry.FIRESTORE.timeout, retry.CHAT_PROGRESS.timeout, retry.PUBSUB.timeout
+    ),
+    "reformulate": max(retry.GEMINI_REWRITE.timeout, retry.PUBSUB.timeout),
+    "retrieve": max(retry.RAG.timeout, retry.PUBSUB.timeout),
+    "answer": max(retry.GEMINI_ANSWER.timeout, retry.CHAT_FINAL.timeout, retry.FIRESTORE_END.timeout),
+    "tell": max(retry.CHAT_FINAL.timeout, retry.FIRESTORE.timeout),
 }
 
 
@@ -177,12 +176,14 @@ def test_no_setting_leaves_a_step_without_time_for_its_work(name: str) -> None:
 def test_the_parts_of_a_step_end_before_the_step() -> None:
     assert step_seconds("ingest") / 2 > register.WAIT_FOR_REGISTERING + ingest.WAIT_FOR_CARD
     assert step_seconds("reformulate") - step.RESERVE > reformulating.WAIT_FOR_REWRITE
-    assert step_seconds("answer") - step.RESERVE > answering.TIMEOUT + answering.RESERVE_FOR_POSTING
+    assert step_seconds("answer") - step.RESERVE > retry.GEMINI_ANSWER.timeout + answering.RESERVE_FOR_POSTING
     # What follows a failure: its record (a read and a write), then the progress or the dead letter.
-    assert 2 * firestore.TIMEOUT + max(display.WAIT_FOR_PROGRESS, outbox.PUBLISH_TIMEOUT) < step.RESERVE
+    assert (
+        2 * retry.FIRESTORE_ONCE.timeout + max(display.WAIT_FOR_PROGRESS, retry.PUBSUB.timeout) < step.RESERVE
+    )
 
 
 def test_what_chat_may_apply_late_is_waited_for_within_a_step_and_before_a_redelivery() -> None:
     least = min(step_seconds(row.name) for row in pipeline().functions)
-    assert least - step.RESERVE + 5 > chat_api.PROGRESS_TIMEOUT + chat_api.LATENESS
+    assert least - step.RESERVE + 5 > retry.CHAT_PROGRESS.timeout + chat_api.LATENESS
     assert chat_api.LATENESS < 10  # the least backoff of the subscriptions
