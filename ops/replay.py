@@ -150,7 +150,7 @@ def _forget_answer(case: Case, world: World) -> None:
     change(
         world.firestore,
         document,
-        lambda current: current and {"final": None, "posted": False, "apologised": True},
+        lambda current: current and {"final": None},
         Deadline(WAIT),
     )
 

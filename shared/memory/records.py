@@ -6,9 +6,8 @@ a person has told the bot to forget outranks all: nothing is recorded of it any 
 what the question's message must show, however often, however late and by whom it is written
 (`shared/chat/display.py`). docs/protocol.md has the rules.
 
-`questions/<message name with _>`: question_id; asked and open_since (the question and since when it waits,
-until it ends); final (the ending: `shared/messages/ending.py`), parts (the most messages that an ending of it
-has had), ended_at; expired_at.
+`questions/<message name with _>`: question_id; asked (the question, until it ends); final (the ending:
+`shared/messages/ending.py`), parts (the most messages that an ending of it has had), ended_at; expired_at.
 """
 
 from collections.abc import Sequence
@@ -134,7 +133,6 @@ class Records:
         return {
             "question_id": question.id,
             "asked": question.model_dump(mode="json"),
-            "open_since": now,
             "expired_at": expiry(now, self._keep),
         }
 
@@ -142,7 +140,6 @@ class Records:
         return {
             "question_id": question_id,
             "asked": None,
-            "open_since": None,
             "final": standing.ending.to_fields() if standing.ending else None,
             "parts": standing.parts,
             "ended_at": now,
