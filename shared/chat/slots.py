@@ -63,9 +63,12 @@ class Slots:
         Raises Transient (`chat_busy`) when it is beyond the deadline; then nothing is taken.
         """
         turn = self._turn(space, deadline) if self.is_busy(space) else None
+        self._wait_until(turn)
+        return turn
+
+    def _wait_until(self, turn: datetime | None) -> None:
         if turn is not None:
             self._sleep(max(0.0, (turn - datetime.now(UTC)).total_seconds()))
-        return turn
 
     def _turn(self, space: str, deadline: Deadline) -> datetime | None:
         """The second that was taken; None when that cannot be found out."""
