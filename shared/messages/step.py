@@ -106,7 +106,7 @@ class Step(Receiver[Envelope, W]):
                 inherited = passed_on(attributes, self.name, time.monotonic() - started)
                 self._publish(result, inherited, services, deadline)
                 if self._afterwards is not None:
-                    self._afterwards(result, services, work_deadline, seconds_of(inherited))
+                    self._afterwards(result, services, deadline, seconds_of(inherited))
         finally:
             slow.finish()  # what it writes must not outlive the request
         logs.info("Step done", seconds=round(time.monotonic() - started, 3))

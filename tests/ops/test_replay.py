@@ -140,7 +140,7 @@ def test_what_is_stale_or_answered_is_skipped_unless_told(desk: Desk, inbox: Any
     run = ran("dead", "replay", "--all", "--yes", *QUICK)
 
     assert f"{reference(stale.question_id)}  stale – skipped" in run.out
-    assert f"{reference(done.question_id)}  already answered – skipped" in run.out
+    assert reference(done.question_id) not in run.out  # its answer has closed the case
     assert taken.is_empty()
     assert desk.case(stale)["state"] == "open"
 

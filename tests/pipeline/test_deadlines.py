@@ -45,7 +45,7 @@ CASES = (
     ("retrieve", "chat", 204),
     ("retrieve", "rag", 503),
     ("retrieve", "pubsub", 503),
-    ("answer", "firestore", 204),
+    ("answer", "firestore", 503),
     ("answer", "gemini", 503),
     ("answer", "chat", 503),
     ("answer", "pubsub", 204),

@@ -91,7 +91,8 @@ def shown(small_cloud: SmallCloud) -> Callable[[Question], dict[str, Any]]:
     def read(asked: Question) -> dict[str, Any]:
         name = f"{asked.space}/messages/{message_id(asked.id)}"
         response = http.get(f"{small_cloud.places.url}/v1/{name}")
-        return dict(response.raise_for_status().json())
+        found = dict(response.raise_for_status().json())
+        return {key: value for key, value in found.items() if key != "lastUpdateTime"}
 
     return read
 
