@@ -9,7 +9,7 @@ from typing import Any
 
 from google.api_core.exceptions import GoogleAPICallError
 
-from ops.keep import keep
+from ops.new_cases import keep
 from ops.world import World
 from shared.chat.letters import letter_from_pull
 from shared.runtime.errors import classify
