@@ -20,9 +20,9 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, in_one_line
 from shared.runtime.gemini import generate
 from shared.runtime.outbox import Outbox
+from shared.runtime.retry import GEMINI_ANSWER
 
-#: Seconds for one attempt of the model, and what must be left of the step for posting.
-TIMEOUT = 45.0
+#: Seconds that must be left of the step for posting.
 RESERVE_FOR_POSTING = 30.0
 #: Seconds for the memory and the question's record: the answer is worth having without them. Longer than an
 #: apology may be under way.
@@ -76,8 +76,8 @@ def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Com
         prompt=prompt(envelope),
         config=config(),
         parse=RagAnswer.model_validate_json,
+        policy=GEMINI_ANSWER,
         deadline=deadline.within(max(deadline.remaining - RESERVE_FOR_POSTING, deadline.remaining / 2)),
-        timeout=TIMEOUT,
     )
     return compose(response, envelope.contexts)
 

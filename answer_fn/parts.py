@@ -6,12 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from answer_fn.blocks import Block
-from shared.chat.api import units
+from shared.chat.limits import MOST_UNITS_OF_PART, units
 
-#: UTF-16 units of one part. Chat was seen to refuse more than 4,096; its own figure is 32,000 bytes for the
-#: whole message (developers.google.com/workspace/chat/create-messages), which a part cannot reach: as it is
-#: sent, a unit takes 6 bytes at most.
-MOST_UNITS = 3_900
 #: More than a model writes with the tokens it is given.
 MOST_PARTS = 5
 _ENDS = (".", "!", "?", "。", "！", "？")
@@ -43,14 +39,14 @@ def _text(blocks: Iterable[Block]) -> str:
 
 
 def _fit(blocks: Iterable[Block]) -> bool:
-    return units(_text(blocks)) <= MOST_UNITS
+    return units(_text(blocks)) <= MOST_UNITS_OF_PART
 
 
 def _is_better_whole(current: Sequence[Block], block: Block) -> bool:
     """Whether a block goes into the next part as it is: code always, all else if this part is well filled."""
     if len(_leading(current)) == len(current) or not _fit([*_leading(current), block]):
         return False
-    return bool(block.tail) or units(_text(current)) > MOST_UNITS // 2
+    return bool(block.tail) or units(_text(current)) > MOST_UNITS_OF_PART // 2
 
 
 def _leading(blocks: Sequence[Block]) -> list[Block]:

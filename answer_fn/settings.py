@@ -4,14 +4,12 @@ from pydantic import Field
 
 from shared.language.catalogue import Languages, languages
 from shared.pipeline import step
-from shared.runtime.settings import CommonSettings, Hours, LoopbackEndpoint
+from shared.runtime.settings import CommonSettings, StepSeconds
 
 
 class Settings(CommonSettings):
-    """Which model answers, and for how long a conversation is remembered."""
+    """Which model answers, and in which languages."""
 
-    history_hours: Hours = Field(default=24, description="How long a conversation is remembered")
-    chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     answer_model: str = Field(
         default="gemini-3.5-flash", min_length=1, description="Model that answers questions"
     )
@@ -22,9 +20,4 @@ class Settings(CommonSettings):
     human_contact: str | None = Field(
         default=None, min_length=1, max_length=300, description="Whom to ask, in Markdown: an e-mail, a link"
     )
-    step_seconds: float = Field(
-        default_factory=lambda: step("answer").seconds.step,
-        ge=20,
-        lt=600,
-        description="Deadline of the step, in seconds",
-    )
+    step_seconds: StepSeconds = Field(default_factory=lambda: step("answer").seconds.step)

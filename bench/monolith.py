@@ -37,9 +37,11 @@ from shared.messages.envelope import Envelope, Question, Turn
 from shared.runtime import clients
 from shared.runtime.deadline import Deadline
 from shared.runtime.gemini import generate
+from shared.runtime.retry import Policy
 
 COLLECTION = "monolith_threads"
 SECONDS = 25.0
+POLICY = Policy("gemini", SECONDS, 4)
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 _REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
 
@@ -115,8 +117,8 @@ def _rewritten(envelope: Envelope, services: Services, deadline: Deadline) -> st
         prompt=rewriting.prompt(envelope),
         config=rewriting.config(),
         parse=cleaned,
+        policy=POLICY,
         deadline=deadline,
-        timeout=SECONDS,
     )
 
 
@@ -127,8 +129,8 @@ def _ending(envelope: Envelope, services: Services, deadline: Deadline) -> Endin
         prompt=answering.prompt(envelope),
         config=answering.config(),
         parse=answering.RagAnswer.model_validate_json,
+        policy=POLICY,
         deadline=deadline,
-        timeout=SECONDS,
     )
     return ending_of(compose(answer, envelope.contexts or ()), envelope, 24, None)
 

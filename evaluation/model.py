@@ -24,9 +24,10 @@ from shared.messages.envelope import Context, Envelope, Question, Turn
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent
 from shared.runtime.gemini import generate
+from shared.runtime.retry import Policy
 
-#: Seconds for one attempt and for all: an evaluation may wait longer than a person.
-TIMEOUT = 60.0
+#: An evaluation may wait longer than a person: for one attempt, and (in seconds) for all.
+POLICY = Policy("gemini", 60, 4)
 PATIENCE = 180.0
 _SPACE = "spaces/evaluation"
 _ASKED_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -71,7 +72,7 @@ class Model:
     def rewrite(self, task: Task) -> Query:
         """What `reformulate_fn` would search for. Raises Permanent when the response was not recorded."""
         found = query(
-            envelope(task), Rewriter(self._client, self.rewrites, timeout=TIMEOUT), Deadline(PATIENCE)
+            envelope(task), Rewriter(self._client, self.rewrites, policy=POLICY), Deadline(PATIENCE)
         )
         if found.fault == NOT_RECORDED:
             raise Permanent(NOT_RECORDED, f"no response of {self.rewrites} to {task.id}. Record again.")
@@ -85,8 +86,8 @@ class Model:
             prompt=answering.prompt(envelope(task, contexts=contexts)),
             config=answering.config(),
             parse=RagAnswer.model_validate_json,
+            policy=POLICY,
             deadline=Deadline(PATIENCE),
-            timeout=TIMEOUT,
         )
 
 

@@ -8,6 +8,7 @@ from shared.memory.forgotten import Forgotten
 from shared.memory.records import Records
 from shared.messages.ending import Ending
 from shared.messages.envelope import Question
+from shared.messages.names import is_message_of
 from shared.runtime.deadline import Deadline
 
 
@@ -35,7 +36,7 @@ def about(event: Clicked, services: Services, deadline: Deadline) -> About | Non
     Raises Transient or Permanent.
     """
     question_id, number = event.parameters.get("question", ""), event.parameters.get("again", "")
-    if not question_id.startswith(f"{event.place.space}/messages/"):
+    if not is_message_of(event.place.space, question_id):
         return None
     settled = services.records.settled(question_id, deadline)
     question = settled.ending.asked if settled else None

@@ -17,6 +17,7 @@ from shared.chat import buttons
 from shared.chat.events import Clicked
 from shared.chat.message import Content
 from shared.language.catalogue import text
+from shared.messages.names import is_message_of, is_thread_of
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 
@@ -57,7 +58,7 @@ def _forget(event: Clicked, incoming: Incoming, services: Services, deadline: De
         return
     services.forgetting.conversation(place, conversation, deadline)
     said = event.parameters.get("said", "")
-    if said.startswith(f"{place.space}/messages/"):
+    if is_message_of(place.space, said):
         replace(place, said, Content(text(place.language, "notice", "forgotten")), services, deadline)
     else:
         notice(place, "forgotten", services, deadline)
@@ -66,7 +67,7 @@ def _forget(event: Clicked, incoming: Incoming, services: Services, deadline: De
 def _conversation(event: Clicked) -> str | None:
     """The conversation that a button is about: of the space that it stands in, or none."""
     space, conversation = event.place.space, event.parameters.get("conversation", "")
-    return conversation if conversation == space or conversation.startswith(f"{space}/threads/") else None
+    return conversation if conversation == space or is_thread_of(space, conversation) else None
 
 
 #: What each button does, by the name of its action.

@@ -19,13 +19,12 @@ from shared.chat.places import Place
 from shared.memory import cases, conversations, failures, feedback, records
 from shared.memory.firestore import Fields, read
 from shared.memory.forgotten import Forgotten
+from shared.messages.names import messages_begin
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
-from shared.runtime.retry import call
+from shared.runtime.retry import FIRESTORE_FORGET, call
 
 AUDIT = "audit"
-#: Seconds that one query or one commit may take.
-TIMEOUT = 8.0
 #: Firestore takes 30 values in one `in`, and no larger request than 10 MiB.
 MOST_VALUES, MOST_DELETES = 30, 300
 #: Comes after every character that a resource name can have.
@@ -87,8 +86,8 @@ class Forgetting:
             here |= self._equal(collection, "thread", thread, deadline)
             questions |= {str(fields.get("question_id")) for fields in _fields(here)}
             found |= here
-        # Messages are named after their thread: seen, not documented, so it is not the only way to find them.
-        messages = thread.replace("/threads/", "/messages/") + "."
+        # That messages are named after their thread is not documented: it is not the only way to find them.
+        messages = messages_begin(thread)
         for collection in _OF_QUESTIONS:
             found |= self._starting(collection, "question_id", messages, deadline)
             for some in _chunks(sorted(questions), MOST_VALUES):
@@ -134,7 +133,7 @@ class Forgetting:
         self._call(lambda timeout: audit.set(fields, merge=True, retry=None, timeout=timeout), deadline)
 
     def _call(self, work: Any, deadline: Deadline) -> Any:
-        return call(work, service="firestore", deadline=deadline, timeout=TIMEOUT)
+        return call(work, FIRESTORE_FORGET, deadline)
 
 
 def _begun(operation: str, place: Place, name: str) -> Fields:

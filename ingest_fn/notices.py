@@ -11,6 +11,7 @@ from shared.chat.message import Chat, Content
 from shared.chat.places import Place
 from shared.language.catalogue import text
 from shared.messages.envelope import Question
+from shared.messages.names import message_name
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
@@ -52,7 +53,7 @@ def addressed(place: Place, *, beside: bool = False) -> Question:
     """A stand-in for a question, so that a reply to any event is posted as one to a question is."""
     name = place.key
     if beside:
-        name = f"{place.space}/messages/beside-{hashlib.sha256(name.encode()).hexdigest()[:40]}"
+        name = message_name(place.space, f"beside-{hashlib.sha256(name.encode()).hexdigest()[:40]}")
     return Question(
         id=name,
         conversation=place.conversation or place.space,

@@ -12,6 +12,7 @@ from shared.chat.places import Place
 from shared.memory.conversations import Conversations
 from shared.memory.turns import history_of
 from shared.messages.envelope import Turn
+from shared.messages.names import is_thread_of, opening_message
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, in_one_line
@@ -43,12 +44,11 @@ class Openings:
 
         Raises Transient or Permanent.
         """
-        if not place.flat or not name.startswith(f"{place.space}/threads/"):
+        if not place.flat or not is_thread_of(place.space, name):
             return ()
         known = self.conversations.known(place.space, deadline)
         questions = {turn.question_id for turn in known}
-        # A message that opens a thread has the thread's id twice in its name (seen, not documented).
-        root = f"{place.space}/messages/{'.'.join([name.rpartition('/')[2]] * 2)}"
+        root = opening_message(name)
         opened = root if root in questions else self._answered(root, questions, deadline)
         return tuple(turn for turn in known if turn.question_id == opened)
 

@@ -14,6 +14,7 @@ from shared.messages.envelope import Question
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
+from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "askers"
 WINDOW = timedelta(minutes=1)
@@ -46,7 +47,7 @@ class Pace:
             return {"asked": asked, "expired_at": expiry(now, retention.ASKERS)}
 
         try:
-            change(self._client, reference, edit, deadline.within(WAIT_FOR_PACE), attempts=1)
+            change(self._client, reference, edit, deadline.within(WAIT_FOR_PACE), FIRESTORE_ONCE)
         except Exception as error:
             logs.warning("Questions are not counted", error=in_one_line(error))
             return True

@@ -9,21 +9,15 @@ from pydantic_settings import NoDecode
 from ingest_fn.auth import CHAT, Trusted
 from shared.chat.events import COMMANDS
 from shared.language.catalogue import Languages, languages
+from shared.messages.names import OF_SPACES
 from shared.pipeline import pipeline, step
-from shared.runtime.settings import (
-    LOOPBACK,
-    TOPIC,
-    CommonSettings,
-    Hours,
-    LoopbackEndpoint,
-    listed,
-)
+from shared.runtime.settings import LOOPBACK, TOPIC, CommonSettings, listed
 
 GOOGLE_CERTS = "https://www.googleapis.com/oauth2/v1/certs"
 CHAT_CERTS = f"https://www.googleapis.com/service_accounts/v1/metadata/x509/{CHAT}"
 #: A whole address of a service account; a part of one would let others in.
 SERVICE_ACCOUNT = r"^[a-z0-9-]+@[a-z0-9.-]+\.gserviceaccount\.com$"
-SPACE = r"^(spaces/[A-Za-z0-9_-]+|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$"
+SPACE = rf"^({OF_SPACES}|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$"
 DOMAIN = r"^[A-Za-z0-9.-]+$"
 
 
@@ -60,8 +54,6 @@ class Settings(CommonSettings):
         pattern=TOPIC,
         description="Topic of the next step",
     )
-    history_hours: Hours = Field(default=24, description="How long a conversation is remembered")
-    chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     chat_audience: Audiences = Field(
         description="Authentication audience of the Chat app, as its settings have it: the endpoint's URL, "
         "to the letter, or the project's number; with a comma between several"

@@ -16,9 +16,9 @@ from typing import Any
 
 from google.cloud.firestore import Query
 
-from shared.memory.firestore import TIMEOUT, Fields
+from shared.memory.firestore import Fields
 from shared.runtime.deadline import Deadline
-from shared.runtime.retry import call
+from shared.runtime.retry import FIRESTORE_SINGLE, call
 
 COLLECTION, MESSAGES = "audit", "messages"
 WAIT = 30.0
@@ -88,9 +88,8 @@ class Audit:
         reference = self.operation(operation.name)
         call(
             lambda timeout: reference.set(fields, merge=True, retry=None, timeout=timeout),
-            service="firestore",
-            deadline=Deadline(WAIT),
-            timeout=TIMEOUT,
+            FIRESTORE_SINGLE,
+            Deadline(WAIT),
         )
 
 

@@ -16,11 +16,12 @@ from google.api_core.exceptions import NotFound
 from ops.articles import CONTENT_TYPES, LocalFile
 from ops.errors import Exit, OpsError
 from ops.knowledge_errors import explaining_bucket
+from ops.settings import STORAGE
 from shared.runtime.deadline import Deadline
 from shared.runtime.retry import call
 
-#: Seconds for one attempt (a file has at most 50 MB), and for a call with all its attempts.
-TIMEOUT, WITHIN = 120.0, 300.0
+#: Seconds for a call with all its attempts.
+WITHIN = 300.0
 #: How many files are uploaded at the same time.
 THREADS = 8
 _URI = re.compile(r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]{1,220}[a-z0-9])(?:/(?P<prefix>.*))?", re.DOTALL)
@@ -92,14 +93,7 @@ class Bucket:
 
     def _call(self, work: Callable[..., Any], answers: tuple[type[Exception], ...] = ()) -> Any:
         with explaining_bucket(self._name):
-            return call(
-                lambda timeout: work(timeout=timeout),
-                service="storage",
-                deadline=Deadline(WITHIN),
-                timeout=TIMEOUT,
-                attempts=6,
-                answers=answers,
-            )
+            return call(lambda timeout: work(timeout=timeout), STORAGE, Deadline(WITHIN), answers=answers)
 
 
 def checksum(content: bytes) -> str:

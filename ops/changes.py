@@ -11,11 +11,11 @@ from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFou
 
 from ops.audit import Audit, Operation, entry
 from shared.memory.cases import COLLECTION, DISCARDED
-from shared.memory.firestore import TIMEOUT, Fields, read
+from shared.memory.firestore import Fields, read
 from shared.memory.firestore import change as compare_and_set
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
-from shared.runtime.retry import call
+from shared.runtime.retry import FIRESTORE_SINGLE, call
 
 #: Seconds for changing one case.
 WAIT_FOR_ONE = 30.0
@@ -61,7 +61,7 @@ class Changes:
             return Change(IMPORTED, {name: fields.get(name) for name in ("state", "data", "edits")})
 
         try:
-            _call(create, Deadline(WAIT_FOR_ONE), AlreadyExists)
+            call(create, FIRESTORE_SINGLE, Deadline(WAIT_FOR_ONE), answers=(AlreadyExists,))
         except AlreadyExists:
             return self.act(case_id, operation, decide).outcome
         return IMPORTED
@@ -111,11 +111,7 @@ class Changes:
             )
             batch.commit(retry=None, timeout=timeout)
 
-        _call(commit, deadline, FailedPrecondition, NotFound)
-
-
-def _call(work: Callable[[float], None], deadline: Deadline, *answers: type[Exception]) -> None:
-    call(work, service="firestore", deadline=deadline, timeout=TIMEOUT, answers=answers)
+        call(commit, FIRESTORE_SINGLE, deadline, answers=(FailedPrecondition, NotFound))
 
 
 def _actions(current: Fields, operation: Operation, outcome: str) -> list[Any]:

@@ -8,12 +8,13 @@ from typing import Any
 
 from ops.errors import Exit, OpsError
 from ops.knowledge_errors import explaining_rag
+from ops.settings import RAG_CREATE, RAG_DATA, RAG_LOOK
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError
-from shared.runtime.retry import call
+from shared.runtime.retry import Policy, call
 
-#: Seconds for one attempt, and for a call with all its attempts: the quota is 60 calls a minute.
-TIMEOUT, WITHIN = 30.0, 120.0
+#: Seconds for a call with all its attempts.
+WITHIN = 120.0
 #: Source URIs that one import takes.
 MOST_URIS = 25
 #: Seconds between two looks at an operation: doubled from the first on, up to the longest.
@@ -89,8 +90,7 @@ class Corpora:
         }
         corpus = {"display_name": display_name, "vector_db_config": config}
         request = {"parent": self._parent, "rag_corpus": corpus}
-        # Tried once only: a failed attempt may have created the corpus, and names need not be unique.
-        operation = self._call(self._client.create_rag_corpus, request, attempts=1)
+        operation = self._call(self._client.create_rag_corpus, request, RAG_CREATE)
         return _corpus(self._finished(operation, lambda percent: None))
 
     def files(self, corpus: str) -> list[SourceFile]:
@@ -155,9 +155,9 @@ class Corpora:
     def _finished(self, operation: Any, tell: Callable[[int], None]) -> Any:
         """The response of an operation once it is done; `tell` gets its percentage meanwhile."""
         for wait in _waits(LONGEST):
-            if call(lambda _: operation.done(), service="rag", deadline=Deadline(WITHIN), timeout=WITHIN):
+            if call(lambda _: operation.done(), RAG_LOOK, Deadline(WITHIN)):
                 with explaining_rag(self._parent):
-                    return operation.result(timeout=TIMEOUT)
+                    return operation.result(timeout=RAG_DATA.timeout)
             tell(getattr(operation.metadata, "progress_percentage", 0))
             time.sleep(wait)
         raise OpsError(
@@ -166,14 +166,10 @@ class Corpora:
             Exit.STOPPED,
         )
 
-    def _call(self, method: Any, request: dict[str, Any], attempts: int = 6) -> Any:
+    def _call(self, method: Any, request: dict[str, Any], policy: Policy = RAG_DATA) -> Any:
         with explaining_rag(self._parent):
             return call(
-                lambda timeout: method(request, retry=None, timeout=timeout),
-                service="rag",
-                deadline=Deadline(WITHIN),
-                timeout=TIMEOUT,
-                attempts=attempts,
+                lambda timeout: method(request, retry=None, timeout=timeout), policy, Deadline(WITHIN)
             )
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from google.api_core.exceptions import AlreadyExists
 
+from ops.settings import FIRESTORE_MANY
 from ops.world import World
 from shared.memory.cases import COLLECTION, Cases, case_of, with_letter
 from shared.memory.firestore import Fields
@@ -18,8 +19,8 @@ from shared.runtime.retry import call
 MOST_TOGETHER, MOST_BYTES = 200, 4_000_000
 #: How many letters are kept at the same time, where it is one by one.
 THREADS = 16
-#: Seconds for one letter, and for one attempt of many together.
-WAIT, TIMEOUT = 30.0, 10.0
+#: Seconds for one letter, or for many together.
+WAIT = 30.0
 
 
 def keep(letters: list[DeadLetter], world: World) -> tuple[int, dict[str, str]]:
@@ -80,7 +81,7 @@ def _created(letters: list[DeadLetter], world: World) -> bool:
         batch.commit(retry=None, timeout=timeout)
 
     try:
-        call(create, service="firestore", deadline=Deadline(WAIT), timeout=TIMEOUT, answers=(AlreadyExists,))
+        call(create, FIRESTORE_MANY, Deadline(WAIT), answers=(AlreadyExists,))
     except (AlreadyExists, StepError):
         return False
     return True

@@ -9,9 +9,20 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ops.errors import Exit, OpsError
 from shared.pipeline import pipeline
+from shared.runtime.retry import Policy
 from shared.runtime.settings import TOPIC, Hours, LoopbackEndpoint
 
 LOCATION = r"^[a-z][a-z0-9-]*$"
+#: How what only these tools call is tried; an operator may wait longer than a person who has asked.
+#: The quota of RAG Engine is 60 calls a minute.
+RAG_DATA = Policy("rag", 30, 6)
+#: A failed attempt may have created the corpus, and names need not be unique.
+RAG_CREATE = Policy("rag", 30, 1)
+RAG_LOOK = Policy("rag", 120, 4)
+#: A file has at most 50 MB.
+STORAGE = Policy("storage", 120, 6)
+#: Many cases in one commit.
+FIRESTORE_MANY = Policy("firestore", 10, 4)
 
 
 def _user() -> str:

@@ -16,19 +16,17 @@ from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import classify, in_one_line
 from shared.runtime.gemini import generate
-
-#: Seconds for one attempt.
-TIMEOUT = 8.0
+from shared.runtime.retry import GEMINI_REWRITE, Policy
 
 
 @dataclass(frozen=True)
 class Rewriter:
-    """Who rewrites: `gemini` is a `genai.Client`; `utc_offset` is in hours, `timeout` in seconds."""
+    """Who rewrites: `gemini` is a `genai.Client`; `utc_offset` is in hours."""
 
     gemini: Any
     model: str
     utc_offset: float = 0.0
-    timeout: float = TIMEOUT
+    policy: Policy = GEMINI_REWRITE
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,8 @@ def query(envelope: Envelope, rewriter: Rewriter, deadline: Deadline) -> Query:
             prompt=prompt(envelope, rewriter.utc_offset),
             config=config(),
             parse=cleaned,
+            policy=rewriter.policy,
             deadline=deadline,
-            timeout=rewriter.timeout,
         )
     except Exception as error:
         logs.warning("No rewrite; searching by rule", error=in_one_line(error))

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from shared.pipeline import step
-from shared.runtime.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
+from shared.runtime.settings import TOPIC, CommonSettings, StepSeconds
 
 
 class Settings(CommonSettings):
@@ -12,8 +12,6 @@ class Settings(CommonSettings):
     publishes_to: str | None = Field(
         default_factory=lambda: step("reformulate").gives, pattern=TOPIC, description="Topic of the next step"
     )
-    history_hours: Hours = Field(default=24, description="How long a question's record is kept")
-    chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     rewrite_model: str = Field(
         default="gemini-3.5-flash-lite", min_length=1, description="Model that rewrites questions"
     )
@@ -23,9 +21,4 @@ class Settings(CommonSettings):
         le=14,
         description="How far the askers' clocks are ahead of UTC: tells what they call today",
     )
-    step_seconds: float = Field(
-        default_factory=lambda: step("reformulate").seconds.step,
-        ge=20,
-        lt=600,
-        description="Deadline of the step, in seconds",
-    )
+    step_seconds: StepSeconds = Field(default_factory=lambda: step("reformulate").seconds.step)

@@ -21,10 +21,8 @@ from shared.runtime import logs
 from shared.runtime.background import in_background
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
-from shared.runtime.retry import call
+from shared.runtime.retry import RAG, call
 
-#: Seconds for one attempt; RAG Engine answers within about a second.
-TIMEOUT = 10.0
 #: Seconds that the other queries still have when one has found something: they improve an answer that can be
 #: given without them.
 PATIENCE = 2.0
@@ -97,9 +95,8 @@ def _found(query: str, top_k: int, corpus: Corpus, rag: Any, deadline: Deadline)
     request = _request(corpus, query, top_k)
     response = call(
         lambda timeout: rag.retrieve_contexts(request=request, retry=None, timeout=timeout),
-        service="rag",
-        deadline=deadline,
-        timeout=TIMEOUT,
+        RAG,
+        deadline,
     )
     contexts = _contexts(response.contexts.contexts, corpus.links)
     # What a ranker has put in order stays so: it may rank a farther passage higher.

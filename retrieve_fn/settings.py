@@ -6,12 +6,13 @@ from pydantic import Field, Json, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from retrieve_fn.queries import SearchKind
+from shared.messages.names import OF_SPACES
 from shared.pipeline import step
-from shared.runtime.settings import TOPIC, CommonSettings, Hours, LoopbackEndpoint
+from shared.runtime.settings import TOPIC, CommonSettings, LoopbackEndpoint, StepSeconds
 
 _CORPUS = r"^projects/[\w.:-]+/locations/[\w-]+/ragCorpora/[\w-]+$"
 _LINK = r"^https?://"
-_SPACE = r"^spaces/[A-Za-z0-9_-]+$"
+_SPACE = rf"^{OF_SPACES}$"
 # The names of the ranking API: https://cloud.google.com/generative-ai-app-builder/docs/ranking
 _RANKER = r"^semantic-ranker-[\w.-]+@[\w.-]+$"
 
@@ -26,8 +27,6 @@ class Settings(CommonSettings):
     publishes_to: str | None = Field(
         default_factory=lambda: step("retrieve").gives, pattern=TOPIC, description="Topic of the next step"
     )
-    history_hours: Hours = Field(default=24, description="How long a question's record is kept")
-    chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
     rag_corpus: str = Field(pattern=_CORPUS, description="projects/P/locations/L/ragCorpora/C")
     space_corpora: Annotated[Json[dict[Space, CorpusName]], NoDecode] = Field(
         default_factory=dict,
@@ -60,12 +59,7 @@ class Settings(CommonSettings):
         validate_default=False,
         description='JSON object: prefix of a source\'s URI → prefix of its link, {"gs://kb/": "https://…/"}',
     )
-    step_seconds: float = Field(
-        default_factory=lambda: step("retrieve").seconds.step,
-        ge=20,
-        lt=600,
-        description="Deadline of the step, in seconds",
-    )
+    step_seconds: StepSeconds = Field(default_factory=lambda: step("retrieve").seconds.step)
 
     @field_validator("space_corpora")
     @classmethod

@@ -263,7 +263,7 @@ variable "gemini_api_key_secret" {
 }
 
 variable "history_hours" {
-  description = "How long a conversation is remembered, in hours."
+  description = "How long a conversation is remembered, and a question's record is kept, in hours."
   type        = number
   default     = 24
 

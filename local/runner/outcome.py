@@ -12,6 +12,7 @@ from local.places import PROJECT, Places
 from shared.chat.message import message_id, part_role
 from shared.memory.firestore import Fields, document_id
 from shared.memory.records import COLLECTION
+from shared.messages.names import message_name, space_of
 
 #: Seconds to wait for an answer: the whole pipeline with a slow model.
 PATIENCE = 90.0
@@ -38,9 +39,9 @@ class Outcomes:
 
     async def said(self, question_id: str, parts: int = 1) -> str:
         """The text that the person sees in Chat. `parts` is the number of messages of the answer."""
-        space = "/".join(question_id.split("/")[:2])
+        space = space_of(question_id)
         roles = ["", *(part_role(number) for number in range(1, parts))]
-        names = [f"{space}/messages/{message_id(question_id, role=role)}" for role in roles]
+        names = [message_name(space, message_id(question_id, role=role)) for role in roles]
         bodies = [await asyncio.to_thread(_get, f"{self._places.url}/v1/{name}") for name in names]
         return "\n\n".join(json.loads(body)["text"] for body in bodies)
 

@@ -10,21 +10,13 @@ from google.apps.chat_v1.types import CreateMessageRequest, MarkupSyntax, Messag
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToJson
 
+from shared.chat import limits
 from shared.chat.slots import Slots
+from shared.messages.names import space_of
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import classify
-from shared.runtime.retry import call
-
-#: Seconds one attempt of a write may take.
-TIMEOUT = 5.0
-#: A progress write is tried once, and briefly: it must never delay the answer.
-PROGRESS_TIMEOUT = 3.0
-#: Chat refuses a text of more than 4,096 UTF-16 units, and a message of 32,000 bytes or more as it is sent,
-#: all together; of a card's widgets it drops those behind the hundredth without a word.
-MOST_UNITS = 4_000
-MOST_BYTES = 31_500
-MOST_WIDGETS = 100
+from shared.runtime.retry import CHAT_FINAL, CHAT_PROGRESS, CHAT_READ, call
 
 Card = dict[str, Any]
 _REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
@@ -65,17 +57,12 @@ class Form:
         return thread_less if self.thread else None
 
 
-def units(text: str) -> int:
-    """The length of a text as Chat counts it: in UTF-16 units."""
-    return len(text.encode("utf-16-le", "replace")) // 2
-
-
 def fits(content: Content) -> bool:
     """Whether Chat takes a message. Japanese is sent as `\\uXXXX`, six bytes a character."""
     of_cards = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
     widgets = sum(of_cards) + len(content.accessory)
     sent = MessageToJson(Message.pb(message_of(Form(content))), use_integers_for_enums=True)
-    return units(content.text) <= MOST_UNITS and len(sent) <= MOST_BYTES and widgets <= MOST_WIDGETS
+    return limits.within(content.text, sent, widgets)
 
 
 def without_cards(content: Content) -> Content:
@@ -140,8 +127,7 @@ class ChatApi:
             message.name = name
             return UpdateMessageRequest(message=message, update_mask=FieldMask(paths=mask))
 
-        space = name.partition("/messages/")[0]
-        form = Form(content)
+        form, space = Form(content), space_of(name)
         return self._write(self._client.update_message, request, NotFound, space, form, deadline, final=final)
 
     def get(self, name: str, deadline: Deadline) -> Message | None:
@@ -149,9 +135,8 @@ class ChatApi:
         try:
             message: Message = call(
                 lambda timeout: self._client.get_message(name=name, retry=None, timeout=timeout),
-                service="chat",
-                deadline=deadline,
-                timeout=TIMEOUT,
+                CHAT_READ,
+                deadline,
                 answers=(NotFound,),
             )
         except NotFound:
@@ -198,10 +183,8 @@ class ChatApi:
     ) -> Message:
         message: Message = call(
             lambda timeout: method(request=request, retry=None, timeout=timeout),
-            service="chat",
-            deadline=deadline,
-            timeout=TIMEOUT if final else PROGRESS_TIMEOUT,
-            attempts=10 if final else 1,  # bounded by the deadline
+            CHAT_FINAL if final else CHAT_PROGRESS,
+            deadline,
             answers=(refusal, BadRequest),
         )
         return message

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from shared.chat.payloads import Json, Payload, part, parts, payload
-from shared.chat.places import MESSAGE, Place, named, place_of, whole
+from shared.chat.places import Place, named, place_of, whole
 from shared.messages.envelope import Language, Question
+from shared.messages.names import MESSAGE
 from shared.runtime.errors import Permanent
 
 Command = Literal["ask", "forget", "help", "unknown"]

@@ -17,6 +17,7 @@ from shared.chat.api import Card, ChatApi, Content, Form
 from shared.chat.slots import Slots
 from shared.language.catalogue import text
 from shared.messages.envelope import Question
+from shared.messages.names import message_name
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, StepError, Transient
 
@@ -174,7 +175,7 @@ def _identities(question_id: str) -> Iterator[str]:
 
 
 def _name(question: Question, number: int = 0, role: str = "") -> str:
-    return f"{question.space}/messages/{message_id(question.id, number, role)}"
+    return message_name(question.space, message_id(question.id, number, role))
 
 
 def _is_progress(message: Message) -> bool:

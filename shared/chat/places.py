@@ -9,17 +9,12 @@ from typing import Any
 from shared.chat.payloads import Json, Payload, storable
 from shared.language.detect import of_person
 from shared.messages.envelope import Language
+from shared.messages.names import LONGEST, MESSAGE, SPACE, THREAD, message_name, opens_thread, space_of
 from shared.runtime.errors import Permanent
 
 DIRECT = "DIRECT_MESSAGE"
-MESSAGE = re.compile(r"spaces/[!-.0-~]+/messages/[!-.0-~]+")
-_SPACE = re.compile(r"spaces/[!-.0-~]+")
-_THREAD = re.compile(r"spaces/[!-.0-~]+/threads/[!-.0-~]+")
-_LONGEST_NAME = 400
 #: Real ones are short; names that are derived from it must not become too long.
 _LONGEST_SPACE = 200
-#: A message that opens a thread has the thread's id twice in its name (seen, not documented).
-_ROOT = re.compile(r"spaces/[^/]+/messages/([^/.]+)\.\1")
 
 
 @dataclass(frozen=True)
@@ -53,12 +48,12 @@ def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...
     `spoken` are the languages that the bot speaks there (None: all).
     """
     name = event.message.get("name")
-    space = named("/".join(str(name or event.space.get("name")).split("/")[:2]), _SPACE, "space.name")
+    space = named(space_of(str(name or event.space.get("name"))), SPACE, "space.name")
     if len(space) > _LONGEST_SPACE:
         raise Permanent("event_malformed", "space.name")
     kind, thread, reply = _kind(event.space), event.thread.get("name"), _is_reply(event)
     if thread is not None:
-        thread = named(thread, _THREAD, "thread.name")
+        thread = named(thread, THREAD, "thread.name")
     conversation = thread
     flat = kind == DIRECT or event.space.get("spaceThreadingState") == "UNTHREADED_MESSAGES"
     if flat:
@@ -87,7 +82,7 @@ def whole(text: str) -> str:
 
 def named(value: Any, pattern: re.Pattern[str], where: str) -> str:
     """A resource name. Raises Permanent (`event_malformed`) for anything else."""
-    if not isinstance(value, str) or not pattern.fullmatch(value) or len(value) > _LONGEST_NAME:
+    if not isinstance(value, str) or not pattern.fullmatch(value) or len(value) > LONGEST:
         raise Permanent("event_malformed", where)
     return value
 
@@ -97,7 +92,7 @@ def _is_reply(event: Payload) -> bool | None:
     told = event.message.get("threadReply")
     if isinstance(told, bool):
         return told
-    opens = event.kind != "clicked" and _ROOT.fullmatch(str(event.message.get("name")))
+    opens = event.kind != "clicked" and opens_thread(str(event.message.get("name")))
     return False if opens else None
 
 
@@ -119,7 +114,7 @@ def _key(event: Payload, space: str, body: bytes) -> str:
         return named(event.message.get("name"), MESSAGE, "message.name")
     happened = f"{event.name} {event.time} {event.user.get('name')} {event.message.get('name')}"
     same = whole(happened).encode() if event.time else storable(body)
-    return f"{space}/messages/{event.kind}-{hashlib.sha256(same).hexdigest()[:40]}"
+    return message_name(space, f"{event.kind}-{hashlib.sha256(same).hexdigest()[:40]}")
 
 
 def _locale(common: Json) -> str | None:

@@ -19,6 +19,7 @@ from shared.memory.firestore import Fields, change, document_id, expiry
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient, in_one_line
+from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "space_slots"
 #: Seconds for asking. Without an answer the write goes out all the same; Chat itself says if it is too much.
@@ -115,7 +116,7 @@ class Slots:
             }
 
         reference = self._client.collection(COLLECTION).document(document_id(space))
-        change(self._client, reference, edit, deadline, attempts=1)
+        change(self._client, reference, edit, deadline, FIRESTORE_ONCE)
         return turn
 
 

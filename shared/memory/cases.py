@@ -20,11 +20,11 @@ from typing import Any
 from google.api_core.exceptions import NotFound
 
 from shared.memory import retention
-from shared.memory.firestore import TIMEOUT, Fields, change, document_id, expiry
+from shared.memory.firestore import Fields, change, document_id, expiry
 from shared.memory.forgotten import Forgotten
 from shared.messages.dead_letter import DeadLetter, reference
 from shared.runtime.deadline import Deadline
-from shared.runtime.retry import call
+from shared.runtime.retry import FIRESTORE_SINGLE, call
 
 COLLECTION = "dead_letters"
 MOST_BYTES = 900_000
@@ -86,9 +86,8 @@ class Cases:
                 lambda timeout: document.update(
                     {"answered_at": datetime.now(UTC)}, retry=None, timeout=timeout
                 ),
-                service="firestore",
-                deadline=deadline,
-                timeout=TIMEOUT,
+                FIRESTORE_SINGLE,
+                deadline,
                 answers=(NotFound,),
             )
         except NotFound:

@@ -21,6 +21,7 @@ from shared.memory.forgotten import Forgotten
 from shared.memory.turns import Noted, asked_of, counting, entries, fitting, is_of, noted, size_of, turn_of
 from shared.messages.envelope import Question, Turn
 from shared.runtime.deadline import Deadline
+from shared.runtime.retry import FIRESTORE_TURN
 
 COLLECTION = "chat_threads"
 #: More questions than anybody asks in five minutes; the oldest are forgotten first.
@@ -28,8 +29,6 @@ MOST_PENDING = 20
 MOST_ASKED = 200
 #: Firestore refuses a document above 1 MiB; the rest is left for field names and index entries.
 MOST_BYTES = 900_000
-#: A turn is worth waiting for: the attempts are bounded by the deadline that is given.
-SAVE_ATTEMPTS = 12
 
 
 class Conversations:
@@ -138,7 +137,7 @@ class Conversations:
             ordered = sorted([*turns, *turn], key=lambda entry: entry["timestamp"])
             return self._document(question, ordered, waiting, now)
 
-        change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
+        change(self._client, self._reference(question), edit, deadline, FIRESTORE_TURN)
 
     def drop_turn(self, question: Question, deadline: Deadline, *, answer_number: int) -> None:
         """Forget what a question was answered before the answer of this number: there is no answer any more.
@@ -154,7 +153,7 @@ class Conversations:
                 return None
             return self._document(question, kept, pending, now)
 
-        change(self._client, self._reference(question), edit, deadline, attempts=SAVE_ATTEMPTS)
+        change(self._client, self._reference(question), edit, deadline, FIRESTORE_TURN)
 
     def _reference(self, question: Question) -> Any:
         return self._document_of(question.conversation)

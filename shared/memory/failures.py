@@ -12,6 +12,7 @@ from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError
+from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "failures"
 
@@ -46,7 +47,7 @@ class Failures:
                 "expired_at": expiry(now, retention.FAILURES),
             }
 
-        stored = change(self._client, reference, edit, deadline, attempts=1)
+        stored = change(self._client, reference, edit, deadline, FIRESTORE_ONCE)
         return _count(stored or {})
 
     def find(self, question_id: str, step: str, deadline: Deadline) -> Fields | None:

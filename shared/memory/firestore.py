@@ -8,15 +8,13 @@ from typing import Any
 
 from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
 
-from shared.messages.envelope import document_id
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
-from shared.runtime.retry import call
+from shared.runtime.retry import FIRESTORE, Policy, call
 
-__all__ = ["TIMEOUT", "Fields", "change", "document_id", "expiry", "read"]
+__all__ = ["Fields", "change", "document_id", "expiry", "read"]
 
-#: Seconds one attempt of a read or write may take.
-TIMEOUT = 3.0
 #: How often a change is tried anew when somebody else has changed the document meanwhile.
 MOST_CHANGES = 8
 
@@ -29,15 +27,9 @@ def expiry(now: datetime, keep: timedelta) -> datetime:
     return now + keep
 
 
-def read(reference: Any, deadline: Deadline, *, attempts: int = 3) -> Any:
+def read(reference: Any, deadline: Deadline, policy: Policy = FIRESTORE) -> Any:
     """The snapshot of a document (`.exists` tells whether there is one)."""
-    return call(
-        lambda timeout: reference.get(retry=None, timeout=timeout),
-        service="firestore",
-        deadline=deadline,
-        timeout=TIMEOUT,
-        attempts=attempts,
-    )
+    return call(lambda timeout: reference.get(retry=None, timeout=timeout), policy, deadline)
 
 
 def change(
@@ -45,8 +37,7 @@ def change(
     reference: Any,
     edit: Callable[[Fields | None], Fields | None],
     deadline: Deadline,
-    *,
-    attempts: int = 3,
+    policy: Policy = FIRESTORE,
 ) -> Fields | None:
     """Compare-and-set: `edit` gets the fields (None: no document) and returns the new ones, or None to
     leave the document as it is. Returns the document's fields afterwards.
@@ -57,13 +48,13 @@ def change(
     for number in range(MOST_CHANGES):
         if number:  # whoever was faster may well come again: spread the next tries
             time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
-        snapshot = read(reference, deadline, attempts=attempts)
+        snapshot = read(reference, deadline, policy)
         current: Fields | None = snapshot.to_dict() if snapshot.exists else None
         wanted = edit(current)
         if wanted is None:
             return current
         try:
-            _write(client, reference, snapshot, wanted, deadline, attempts)
+            _write(client, reference, snapshot, wanted, deadline, policy)
         except (AlreadyExists, FailedPrecondition, NotFound):
             continue
         return wanted
@@ -71,7 +62,7 @@ def change(
 
 
 def _write(
-    client: Any, reference: Any, snapshot: Any, wanted: Fields, deadline: Deadline, attempts: int
+    client: Any, reference: Any, snapshot: Any, wanted: Fields, deadline: Deadline, policy: Policy
 ) -> None:
     def write(timeout: float) -> None:
         if not snapshot.exists:
@@ -80,11 +71,4 @@ def _write(
         option = client.write_option(last_update_time=snapshot.update_time)
         reference.update(wanted, option=option, retry=None, timeout=timeout)
 
-    call(
-        write,
-        service="firestore",
-        deadline=deadline,
-        timeout=TIMEOUT,
-        attempts=attempts,
-        answers=(AlreadyExists, FailedPrecondition, NotFound),
-    )
+    call(write, policy, deadline, answers=(AlreadyExists, FailedPrecondition, NotFound))

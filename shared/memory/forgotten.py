@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import TIMEOUT, Fields, change, document_id, expiry
+from shared.memory.firestore import Fields, change, document_id, expiry
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
-from shared.runtime.retry import call
+from shared.runtime.retry import FIRESTORE_SINGLE, call
 
 COLLECTION = "forgotten"
 
@@ -44,9 +44,8 @@ class Forgotten:
             lambda timeout: list(
                 self._client.get_all([self._reference(name) for name in names], retry=None, timeout=timeout)
             ),
-            service="firestore",
-            deadline=deadline,
-            timeout=TIMEOUT,
+            FIRESTORE_SINGLE,
+            deadline,
         )
         notes = [snapshot.to_dict() or {} for snapshot in found if snapshot.exists]
         return {

@@ -19,10 +19,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
 from shared.messages.ending import APOLOGY, Ending
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
+from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "questions"
 #: Longer than a progress write may take, so that none is under way when the lease is over.
@@ -68,7 +70,7 @@ class Records:
 
     def __init__(self, client: Any, hours: float, *, sleep: Callable[[float], None] = time.sleep) -> None:
         self._client = client
-        self._keep = timedelta(hours=hours)
+        self._keep = retention.by_history(hours)
         self._sleep = sleep
 
     def lease(self, question_id: str, deadline: Deadline, *, answer_number: int = 0) -> Lease | None:
@@ -138,7 +140,7 @@ class Records:
             granted = Lease(secrets.token_hex(8), now + length)
             return {**record, **_with_apology(apology), "lease": granted.key, "lease_until": granted.until}
 
-        change(self._client, self._reference(question_id), edit, deadline, attempts=1)
+        change(self._client, self._reference(question_id), edit, deadline, FIRESTORE_ONCE)
         return granted
 
     def settled(self, question_id: str, deadline: Deadline) -> Settled | None:

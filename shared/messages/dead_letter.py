@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from shared.messages.envelope import Context, Envelope, Question, document_id
+from shared.messages.envelope import Context, Envelope, Question
+from shared.messages.names import document_id
 from shared.pipeline import CHAT, pipeline
 from shared.runtime.cloudevent import REPLAY_COUNT, received_attributes
 from shared.runtime.errors import StepError

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from shared.messages.names import ResourceName
 from shared.runtime.errors import Permanent, Transient
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
@@ -25,14 +26,6 @@ UPGRADES: Mapping[int, Upgrade] = {1: lambda old: {**old, "version": 2}}
 #: An ISO 639 code. Which languages are spoken is told by the files in `shared/language/catalogues`, not here:
 #: a function that was deployed before a language came says what it has to say in English.
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
-ResourceName = Annotated[
-    str, Field(pattern=r"^spaces/[^/\s]+(/(threads|messages)/[^/\s]+)?$", max_length=400)
-]
-
-
-def document_id(resource_name: str) -> str:
-    """`spaces/A/threads/B` → `spaces_A_threads_B`: a document id may not contain a slash."""
-    return resource_name.replace("/", "_")
 
 
 class _Part(BaseModel):

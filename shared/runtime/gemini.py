@@ -14,13 +14,12 @@ from google.genai import types
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
-from shared.runtime.retry import call
+from shared.runtime.retry import MOST_UNUSABLE, Policy, call
 
 T = TypeVar("T")
 
 _BLOCKED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"}
-#: An unusable answer is worth one more try, not all the attempts of a redelivered message.
-MOST_UNUSABLE = 2
+#: The API refuses a server-side deadline below this, which the SDK would derive from the timeout.
 LEAST_SERVER_SECONDS = 10
 
 
@@ -36,9 +35,8 @@ def generate(
     prompt: str,
     config: types.GenerateContentConfig,
     parse: Callable[[str], T],
+    policy: Policy,
     deadline: Deadline,
-    timeout: float,
-    attempts: int = 4,
 ) -> T:
     """Ask the model and return `parse(text)`.
 
@@ -51,7 +49,6 @@ def generate(
     def ask(seconds: float) -> T:
         nonlocal unusable
         # The SDK counts in milliseconds; its own retries stay off as long as retry_options is not set.
-        # The API refuses a server-side deadline below 10 s, which the SDK would derive from the timeout.
         server = {"X-Server-Timeout": str(max(LEAST_SERVER_SECONDS, math.ceil(seconds)))}
         options = types.HttpOptions(timeout=max(1, int(seconds * 1000)), headers=server)
         response = client.models.generate_content(
@@ -66,7 +63,7 @@ def generate(
                 raise
             raise Permanent(trouble.reason, f"{unusable} times in a row") from None
 
-    return call(ask, service="gemini", deadline=deadline, timeout=timeout, attempts=attempts)
+    return call(ask, policy, deadline)
 
 
 def _log_usage(model: str, usage: types.GenerateContentResponseUsageMetadata | None) -> None:

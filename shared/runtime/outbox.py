@@ -7,10 +7,7 @@ from shared.runtime import logs
 from shared.runtime.cloudevent import Message
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError
-from shared.runtime.retry import call
-
-#: Seconds one attempt to publish may take; production answers within tens of milliseconds.
-PUBLISH_TIMEOUT = 5.0
+from shared.runtime.retry import PUBSUB, call
 
 
 class Outbox:
@@ -32,7 +29,7 @@ class Outbox:
             message_id: str = future.result(timeout=timeout)
             return message_id
 
-        return call(publish, service="pubsub", deadline=deadline, timeout=PUBLISH_TIMEOUT)
+        return call(publish, PUBSUB, deadline)
 
     def park(
         self,

@@ -1,4 +1,4 @@
-"""The one place that tries a call again.
+"""The one place that tries a call again, and how often each kind of call is tried.
 
 The SDKs' own retries are off (`retry=None`), because their `timeout=` bounds one attempt and not the call.
 """
@@ -6,6 +6,7 @@ The SDKs' own retries are off (`retry=None`), because their `timeout=` bounds on
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from shared.runtime.background import in_background
@@ -21,17 +22,50 @@ LONGEST_WAIT = 8.0
 GRACE = 0.25
 
 
+@dataclass(frozen=True)
+class Policy:
+    """How one kind of call is tried: the service that reason codes name, seconds for one attempt, and how
+    many attempts at most. The deadline of the call may end them sooner."""
+
+    service: str
+    timeout: float
+    attempts: int
+
+
+#: Reading and changing a document.
+FIRESTORE = Policy("firestore", 3, 3)
+#: The same where the step goes on without it, or is soon done again.
+FIRESTORE_ONCE = Policy("firestore", 3, 1)
+#: A single call that is not part of a change.
+FIRESTORE_SINGLE = Policy("firestore", 3, 4)
+#: Saving a turn is worth waiting for.
+FIRESTORE_TURN = Policy("firestore", 3, 12)
+#: The queries and deletions of `/forget`.
+FIRESTORE_FORGET = Policy("firestore", 8, 4)
+GEMINI_REWRITE = Policy("gemini", 8, 4)
+GEMINI_ANSWER = Policy("gemini", 45, 4)
+#: An unusable response of Gemini is worth one more try, not all the attempts of a redelivered message.
+MOST_UNUSABLE = 2
+#: RAG Engine answers within about a second.
+RAG = Policy("rag", 10, 4)
+#: An answer or an apology; in fact the deadline ends the attempts.
+CHAT_FINAL = Policy("chat", 5, 10)
+#: Progress must never delay the answer.
+CHAT_PROGRESS = Policy("chat", 3, 1)
+CHAT_READ = Policy("chat", 5, 4)
+#: Pub/Sub answers within tens of milliseconds.
+PUBSUB = Policy("pubsub", 5, 4)
+
+
 def call(
     work: Callable[[float], T],
-    *,
-    service: str,
+    policy: Policy,
     deadline: Deadline,
-    timeout: float,
-    attempts: int = 4,
+    *,
     answers: tuple[type[Exception], ...] = (),
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
-    """Run `work(timeout)` until it succeeds, at most `attempts` times and within the deadline.
+    """Run `work(timeout)` until it succeeds, as often as the policy says and within the deadline.
 
     `work` gets the seconds that this attempt may take. Exceptions in `answers` are answers of the service
     (already there, not found) and pass through untouched. Raises Permanent at once, or the last Transient
@@ -41,13 +75,13 @@ def call(
     while True:
         attempt += 1
         try:
-            return _bounded(work, deadline.bound(timeout))
+            return _bounded(work, deadline.bound(policy.timeout))
         except answers:
             raise
         except Exception as error:
-            trouble = classify(error, service)
+            trouble = classify(error, policy.service)
             wait = _wait(attempt, trouble.retry_after) if isinstance(trouble, Transient) else 0.0
-            if not isinstance(trouble, Transient) or attempt >= attempts or wait >= deadline.remaining:
+            if not isinstance(trouble, Transient) or attempt >= policy.attempts or wait >= deadline.remaining:
                 if trouble is error:
                     raise
                 raise trouble from error

@@ -24,6 +24,10 @@ def _loopback_http(url: str) -> str:
 
 #: `host:port` of a stand-in on loopback, given as an http:// URL; unset means the real service, over TLS.
 LoopbackEndpoint = Annotated[str, AfterValidator(_loopback_http)]
+#: How long a conversation, and all that is kept for it, is remembered, in hours; at most a year.
+Hours = Annotated[float, Field(gt=0, le=8760, allow_inf_nan=False)]
+#: Each function's default is in the table (`shared/pipeline.json`).
+StepSeconds = Annotated[float, Field(ge=20, lt=600, description="Deadline of the step, in seconds")]
 
 
 class CommonSettings(BaseSettings):
@@ -43,11 +47,11 @@ class CommonSettings(BaseSettings):
         default=1, gt=0, le=1000, description="Chat's quota of writes a second in one space"
     )
     log_content: bool = Field(default=False, description="Log what is asked and answered, too")
-    step_seconds: float = Field(default=60, ge=20, lt=600, description="Deadline of the step, in seconds")
-
-
-#: How long a conversation, and all that is kept for it, is remembered, in hours; at most a year.
-Hours = Annotated[float, Field(gt=0, le=8760, allow_inf_nan=False)]
+    history_hours: Hours = Field(
+        default=24, description="How long a conversation is remembered, and a question's record is kept"
+    )
+    chat_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for Google Chat")
+    step_seconds: StepSeconds
 
 
 def listed(value: Any) -> Any:

@@ -3,9 +3,9 @@
 import pytest
 
 from answer_fn.blocks import parse
-from answer_fn.parts import MOST_PARTS, MOST_UNITS, parts_of
+from answer_fn.parts import MOST_PARTS, parts_of
 from local.page.markdown import text_html
-from shared.chat.api import units
+from shared.chat.limits import MOST_UNITS_OF_PART, units
 
 SENTENCE = "Open the settings and choose the network that your colleague has named. "
 JAPANESE = "設定を開き、同僚が教えてくれたネットワークを選んでください。"
@@ -13,7 +13,7 @@ JAPANESE = "設定を開き、同僚が教えてくれたネットワークを�
 
 def parts(markdown: str) -> list[str]:
     found = parts_of(parse(markdown).blocks(set(), lambda group: f" [{group}]"), "(cut off)")
-    assert all(0 < units(part) <= MOST_UNITS + 20 for part in found)
+    assert all(0 < units(part) <= MOST_UNITS_OF_PART + 20 for part in found)
     return found
 
 

@@ -24,6 +24,7 @@ from reformulate_fn import prompts as rewriting
 from shared.messages.envelope import Context, Envelope
 from shared.runtime.deadline import Deadline
 from shared.runtime.gemini import generate
+from shared.runtime.retry import GEMINI_ANSWER
 from tests.support.factories import context, envelope, question, turn
 
 HERE = Path(__file__).parent / "attacks"
@@ -166,7 +167,7 @@ def test_the_local_model_says_only_what_the_sources_say(attack: Attack, local: A
 
     said = generate(
         local, model="gemini-3.5-flash", prompt=prompt(sent), config=config(),
-        parse=RagAnswer.model_validate_json, deadline=Deadline(20), timeout=20,
+        parse=RagAnswer.model_validate_json, policy=GEMINI_ANSWER, deadline=Deadline(20),
     )  # fmt: skip
 
     for text, page in shown(said, sent):

@@ -20,16 +20,13 @@ from local.places import CORPUS, Places, free_port
 from local.runner.cloud import Cloud
 from local.stand_ins.faults import SERVICES, Faults
 from reformulate_fn import reformulate as reformulating
-from reformulate_fn import rewrite as rewriting
 from reformulate_fn.settings import Settings as ReformulateSettings
-from retrieve_fn import search as searching
 from retrieve_fn.settings import Settings as RetrieveSettings
-from shared.chat import api as chat_api
 from shared.chat import progress
-from shared.memory import firestore, records
+from shared.memory import records
 from shared.messages import step
 from shared.pipeline import Row, pipeline
-from shared.runtime import outbox
+from shared.runtime import retry
 from shared.runtime.settings import CommonSettings
 from tests.conftest import SmallCloud
 from tests.support.troubled import AUDIENCE, Receive, Where, receiver
@@ -125,11 +122,13 @@ SETTINGS: dict[str, type[CommonSettings]] = {
 }
 #: The longest attempt of one call, of each function.
 LONGEST_CALL = {
-    "ingest": max(auth.CERTS_TIMEOUT, firestore.TIMEOUT, chat_api.PROGRESS_TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "reformulate": max(rewriting.TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "retrieve": max(searching.TIMEOUT, outbox.PUBLISH_TIMEOUT),
-    "answer": max(answering.TIMEOUT, chat_api.TIMEOUT, firestore.TIMEOUT),
-    "tell": max(chat_api.TIMEOUT, firestore.TIMEOUT),
+    "ingest": max(
+        auth.CERTS_TIMEOUT, retry.FIRESTORE.timeout, retry.CHAT_PROGRESS.timeout, retry.PUBSUB.timeout
+    ),
+    "reformulate": max(retry.GEMINI_REWRITE.timeout, retry.PUBSUB.timeout),
+    "retrieve": max(retry.RAG.timeout, retry.PUBSUB.timeout),
+    "answer": max(retry.GEMINI_ANSWER.timeout, retry.CHAT_FINAL.timeout, retry.FIRESTORE_TURN.timeout),
+    "tell": max(retry.CHAT_FINAL.timeout, retry.FIRESTORE.timeout),
 }
 
 
@@ -177,12 +176,13 @@ def test_no_setting_leaves_a_step_without_time_for_its_work(name: str) -> None:
 def test_the_parts_of_a_step_end_before_the_step() -> None:
     assert step_seconds("ingest") / 2 > ingest.WAIT_FOR_HISTORY + ingest.WAIT_FOR_CARD
     assert step_seconds("reformulate") - step.RESERVE > reformulating.WAIT_FOR_REWRITE
-    assert step_seconds("answer") - step.RESERVE > answering.TIMEOUT + answering.RESERVE_FOR_POSTING
+    assert step_seconds("answer") - step.RESERVE > retry.GEMINI_ANSWER.timeout + answering.RESERVE_FOR_POSTING
     # What follows a failure: its record (a read and a write), then the progress or the dead letter.
-    assert 2 * firestore.TIMEOUT + max(progress.WAIT_FOR_PROGRESS, outbox.PUBLISH_TIMEOUT) < step.RESERVE
+    rest = max(progress.WAIT_FOR_PROGRESS, retry.PUBSUB.timeout)
+    assert 2 * retry.FIRESTORE_ONCE.timeout + rest < step.RESERVE
 
 
 def test_a_lease_outlasts_what_is_written_under_it() -> None:
-    assert records.LEASE.total_seconds() > chat_api.PROGRESS_TIMEOUT
+    assert records.LEASE.total_seconds() > retry.CHAT_PROGRESS.timeout
     assert records.APOLOGY_LEASE.total_seconds() > telling.WAIT_FOR_APOLOGY
     assert records.APOLOGY_LEASE.total_seconds() < answering.WAIT_FOR_MEMORY

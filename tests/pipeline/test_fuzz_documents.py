@@ -34,6 +34,7 @@ from shared.messages.envelope import Envelope, Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient
 from shared.runtime.gemini import generate
+from shared.runtime.retry import Policy
 from tests.conftest import SmallCloud
 from tests.support.factories import context, envelope, question, rag_answer
 from tests.support.fuzzing import DEEP, changed, fuzzed, odd_text
@@ -267,9 +268,8 @@ def test_whatever_gemini_answers_is_text_or_a_named_trouble() -> None:
                     prompt="?",
                     config=types.GenerateContentConfig(),
                     parse=cleaned,
+                    policy=Policy("gemini", timeout=5, attempts=1),
                     deadline=Deadline(10),
-                    timeout=5,
-                    attempts=1,
                 )
             except StepError as trouble:
                 assert trouble.reason.startswith("gemini_") or trouble.reason == "unexpected"

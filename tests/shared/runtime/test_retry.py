@@ -9,7 +9,7 @@ from google.api_core.exceptions import AlreadyExists, InvalidArgument, ServiceUn
 
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
-from shared.runtime.retry import call
+from shared.runtime.retry import Policy, call
 
 
 class Clock:
@@ -43,10 +43,8 @@ def failing(times: int, error: Exception) -> Callable[[float], str]:
 def run(work: Callable[[float], str], clock: Clock, *, seconds: float = 60, attempts: int = 4) -> str:
     return call(
         work,
-        service="rag",
-        deadline=Deadline(seconds, clock),
-        timeout=5,
-        attempts=attempts,
+        Policy("rag", timeout=5, attempts=attempts),
+        Deadline(seconds, clock),
         answers=(AlreadyExists,),
         sleep=clock.sleep,
     )
@@ -132,7 +130,7 @@ def test_an_attempt_that_ignores_its_timeout_is_left_behind() -> None:
     started = time.monotonic()
 
     with pytest.raises(Transient, match="rag_unavailable") as caught:
-        call(lambda timeout: forever.wait(30), service="rag", deadline=Deadline(0.2), timeout=0.2)
+        call(lambda timeout: forever.wait(30), Policy("rag", timeout=0.2, attempts=4), Deadline(0.2))
 
     assert time.monotonic() - started < 2
     assert caught.value.in_doubt
