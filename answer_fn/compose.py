@@ -6,21 +6,24 @@ A question back needs no source, so it may carry no link at all, and must be one
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from answer_fn.blocks import Block, parse
-from answer_fn.leak import tells_instructions
-from answer_fn.prompts import RagAnswer
+from answer_fn.prompts import SYSTEM, RagAnswer
 from shared.chat.sanitise import links_in
 from shared.language.courtesies import asks
 from shared.language.untrusted import visible
 from shared.messages.ending import Source
 from shared.messages.envelope import Context
 
-_WORD = re.compile(r"\w")
+_WORD_CHARACTER = re.compile(r"\w")
+_WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d{1,4}")
 _CITATION = re.compile(r"\[\d+\]")
 #: Characters of a question back, or of what is said to be missing: more is neither.
 MOST_OF_A_REMARK = 400
+#: So many words in a row that stand in the instructions too cannot be coincidence.
+WORDS_IN_A_ROW = 8
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Clarification:
 def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | Clarification | None:
     """What to post, or None when the model gave no answer, cited nothing that was retrieved, or told what it
     was instructed."""
-    if tells_instructions(visible("\n".join([answer.answer, answer.missing, answer.ask_back]))):
+    if _tells_instructions(answer):
         return None
     if answer.status == "needs_clarification":
         return Clarification(_question(answer.ask_back))
@@ -67,10 +70,28 @@ def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | Clarif
     numbers = _numbers(cited, contexts)
     allowed = links_in(f"{context.text} {context.link or ''}" for context in contexts)
     blocks = document.blocks(allowed, lambda group: _renumbered(group, numbers))
-    if not _WORD.search(_CITATION.sub("", _text(blocks))):
+    if not _WORD_CHARACTER.search(_CITATION.sub("", _text(blocks))):
         return None
     partly = answer.status == "partly"
     return Composed(blocks, _sources(numbers, contexts), partly, _remark(answer.missing) if partly else "")
+
+
+def _tells_instructions(answer: RagAnswer) -> bool:
+    """Whether an answer repeats a stretch of the instructions, whatever its case, marks and line breaks."""
+    said = visible("\n".join([answer.answer, answer.missing, answer.ask_back]))
+    return not _stretches(said).isdisjoint(_instructions())
+
+
+@cache
+def _instructions() -> frozenset[tuple[str, ...]]:
+    return _stretches(SYSTEM)
+
+
+def _stretches(text: str) -> frozenset[tuple[str, ...]]:
+    """All runs of so many words in a text."""
+    words = _WORD.findall(text.lower())
+    starts = range(len(words) - WORDS_IN_A_ROW + 1)
+    return frozenset(tuple(words[start : start + WORDS_IN_A_ROW]) for start in starts)
 
 
 def _text(blocks: Iterable[Block]) -> str:
@@ -82,7 +103,7 @@ def _question(said: str) -> tuple[Block, ...]:
     if len(said) > MOST_OF_A_REMARK or not asks(said):
         return ()
     blocks = parse(visible(said)).blocks(set(), lambda _: "")
-    return blocks if _WORD.search(_text(blocks)) else ()
+    return blocks if _WORD_CHARACTER.search(_text(blocks)) else ()
 
 
 def _remark(said: str) -> str:
@@ -90,7 +111,7 @@ def _remark(said: str) -> str:
     if len(said) > MOST_OF_A_REMARK:
         return ""
     text = " ".join(_text(parse(visible(said)).blocks(set(), lambda _: "")).split())
-    return text if _WORD.search(text) else ""
+    return text if _WORD_CHARACTER.search(text) else ""
 
 
 def _numbers_in(citations: Iterable[str]) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from ingest_fn import again, rating
-from ingest_fn.confirm import CONFIRMED, confirmation
+from ingest_fn.commands import confirmation
 from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice, replace, say
@@ -75,6 +75,6 @@ ACTIONS: Mapping[str, Action] = {
     buttons.RATE: rating.rate,
     buttons.LITERAL: again.literally,
     buttons.AGAIN: again.once_more,
-    buttons.FORGET: _ask_to_forget,
-    CONFIRMED: _forget,
+    buttons.ASK_TO_FORGET: _ask_to_forget,
+    buttons.FORGET: _forget,
 }

@@ -1,21 +1,19 @@
-"""Commands."""
+"""What the bot does and says when it gets a command."""
 
 from typing import Protocol
 
-from ingest_fn.confirm import confirmation
 from ingest_fn.forget import Forgetting
-from ingest_fn.notices import notice, say
+from ingest_fn.notices import addressed, notice, say
 from ingest_fn.settings import Settings
+from shared.chat import buttons
 from shared.chat.events import Commanded
-from shared.chat.message import Chat, Content
+from shared.chat.message import Card, Chat, Content
 from shared.chat.places import Place
 from shared.language.catalogue import text
 from shared.language.courtesies import confirms
 from shared.memory import retention
 from shared.messages.envelope import Language
 from shared.runtime.deadline import Deadline
-
-FORGET = "forget"
 
 
 class Services(Protocol):
@@ -37,7 +35,7 @@ def obey(event: Commanded, services: Services, deadline: Deadline, *, click_targ
     place = event.place
     if event.command == "help":
         say(place, help_of(place, services.settings), services, deadline)
-    elif event.command != FORGET:
+    elif event.command != "forget":
         notice(place, "unknown_command", services, deadline)
     elif place.conversation is None or place.opens:
         notice(place, "forget_where", services, deadline)
@@ -46,6 +44,17 @@ def obey(event: Commanded, services: Services, deadline: Deadline, *, click_targ
         notice(place, "forgotten", services, deadline)
     else:
         say(place, confirmation(place, place.conversation, click_target), services, deadline)
+
+
+def confirmation(place: Place, conversation: str, click_target: str | None) -> Content:
+    """What is asked before a conversation is forgotten, with a button where a click would arrive."""
+    said = text(place.language, "forget", "direct" if conversation == place.space else "thread")
+    if click_target is None:
+        return Content(said)
+    parameters = {"action": buttons.FORGET, "conversation": conversation, "said": addressed(place).id}
+    confirm = buttons.button(click_target, text(place.language, "forget", "button"), parameters)
+    card: Card = {"card_id": buttons.FORGET, "card": {"sections": [{"widgets": [buttons.row(confirm)]}]}}
+    return Content(said, cards=[card])
 
 
 def help_of(place: Place, settings: Settings, key: str = "text") -> Content:

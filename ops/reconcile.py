@@ -2,16 +2,17 @@
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from google.api_core.exceptions import GoogleAPICallError
 
-from ops.keep import keep
+from ops.new_cases import keep
 from ops.world import World
-from shared.chat.letters import letter_from_pull
+from shared.chat.letters import letter_from_push
+from shared.messages.dead_letter import DeadLetter
 from shared.runtime.errors import classify
 
 #: Messages per pull. Pub/Sub gives at most 1,000 and gRPC takes 4 MiB. Findings have about 10 KiB each.
@@ -47,6 +48,11 @@ def reconcile(world: World, on_batch: Callable[[Reconciled], None], lease: int =
                 _take(received, path, world, done)
             on_batch(done)
     return done
+
+
+def letter_from_pull(attributes: Mapping[str, str], data: bytes, message_id: str) -> DeadLetter:
+    """Read a message of a pull subscription. Never fails."""
+    return letter_from_push({**attributes, "x-goog-pubsub-message-id": message_id}, data)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from ops import clients
 from ops.audit import Audit
 from ops.errors import LOGIN, Exit, OpsError
 from ops.settings import Settings
@@ -12,7 +13,7 @@ from ops.store import Store
 from shared.memory.failures import Failures
 from shared.memory.forgotten import Forgotten
 from shared.memory.records import Records
-from shared.runtime import clients
+from shared.runtime import clients as product_clients
 from shared.runtime.outbox import Outbox
 
 EMULATORS = ("FIRESTORE_EMULATOR_HOST", "PUBSUB_EMULATOR_HOST")
@@ -45,7 +46,7 @@ class World:
     @cached_property
     def firestore(self) -> Any:
         """A `firestore.Client`."""
-        return clients.firestore(self.settings.google_cloud_project, self.settings.firestore_database)
+        return product_clients.firestore(self.settings.google_cloud_project, self.settings.firestore_database)
 
     @cached_property
     def store(self) -> Store:
@@ -75,7 +76,7 @@ class World:
     @cached_property
     def outbox(self) -> Outbox:
         """The way to the topics."""
-        return Outbox(clients.publisher(), self.settings.google_cloud_project)
+        return Outbox(product_clients.publisher(), self.settings.google_cloud_project)
 
     @cached_property
     def subscriber(self) -> Any:

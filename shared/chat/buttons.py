@@ -10,8 +10,8 @@ from shared.chat.api import Card
 from shared.language.catalogue import text
 from shared.memory.feedback import REASONS, VERDICTS, Verdict
 
-#: What a click asks for.
-RATE, LITERAL, AGAIN, FORGET = "rate", "literal", "again", "forget_this"
+#: What a click asks for. The button ASK_TO_FORGET leads to a question whose button FORGET confirms it.
+RATE, LITERAL, AGAIN, ASK_TO_FORGET, FORGET = "rate", "literal", "again", "forget_this", "forget"
 #: How often a question may be answered anew.
 MOST_AGAIN = 3
 _ICONS = {"up": "thumb_up", "down": "thumb_down"}
@@ -36,8 +36,9 @@ def about(function: str, language: str, action: str, question_id: str, answer_nu
 
 def forget(function: str, language: str, conversation: str) -> Card:
     """The button that asks whether a conversation is to be forgotten."""
-    parameters = {"action": FORGET, "conversation": conversation}
-    return button(function, text(language, "button", FORGET), parameters, type_=Button.Type.BORDERLESS)
+    parameters = {"action": ASK_TO_FORGET, "conversation": conversation}
+    label = text(language, "button", ASK_TO_FORGET)
+    return button(function, label, parameters, type_=Button.Type.BORDERLESS)
 
 
 def ratings(

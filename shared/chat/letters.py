@@ -1,4 +1,4 @@
-"""Dead letters, read where they may be events of Chat: what `tell` is pushed, and what operators pull."""
+"""Reads a dead letter that may be an event of Chat."""
 
 from collections.abc import Mapping
 
@@ -25,11 +25,6 @@ def letter_from_push(
         return kept, question_of(kept, spoken)
 
     return DeadLetter.read(headers, body, read_event)
-
-
-def letter_from_pull(attributes: Mapping[str, str], data: bytes, message_id: str) -> DeadLetter:
-    """Read the same message as a pull subscription gives it."""
-    return letter_from_push({**attributes, "x-goog-pubsub-message-id": message_id}, data)
 
 
 def _is_event(body: bytes) -> bool:

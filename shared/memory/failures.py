@@ -31,7 +31,7 @@ class Failures:
         Raises Transient or Permanent when it cannot be stored.
         """
         now = datetime.now(UTC)
-        reference = self._reference(question_id, step)
+        reference = self.reference(question_id, step)
 
         def edit(current: Fields | None) -> Fields:
             earlier = current or {}
@@ -52,17 +52,11 @@ class Failures:
 
     def find(self, question_id: str, step: str, deadline: Deadline) -> Fields | None:
         """The record of a step's failures for a question, or None: it never failed, or its process died."""
-        snapshot = read(self._reference(question_id, step), deadline)
+        snapshot = read(self.reference(question_id, step), deadline)
         return snapshot.to_dict() if snapshot.exists else None
 
-    def several(self, steps: list[tuple[str, str]], timeout: float) -> dict[tuple[str, str], Fields]:
-        """The records of several questions and steps, as far as there are any. Raises GoogleAPICallError."""
-        references = {self._reference(*each).id: each for each in steps}
-        documents = [self._reference(*each) for each in steps]
-        found = self._client.get_all(documents, retry=None, timeout=timeout)
-        return {references[each.id]: each.to_dict() for each in found if each.exists}
-
-    def _reference(self, question_id: str, step: str) -> Any:
+    def reference(self, question_id: str, step: str) -> Any:
+        """The reference of the record of a step's failures for a question."""
         return self._client.collection(COLLECTION).document(f"{document_id(question_id)}.{step}")
 
 

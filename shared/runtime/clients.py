@@ -1,10 +1,10 @@
 """The SDKs' clients. The environment decides where they point; nothing else in the product knows.
 
-Pub/Sub, Firestore and Cloud Storage honour PUBSUB_EMULATOR_HOST, FIRESTORE_EMULATOR_HOST and
-STORAGE_EMULATOR_HOST, google-genai honours GOOGLE_GEMINI_BASE_URL. Chat and RAG Engine have no such
-variable, so their endpoint is a setting: a `host:port` on loopback means no TLS and no credentials. Make
-clients on first use, never at import: gRPC does not survive the fork into gunicorn's worker. Each import is
-inside its function because each deployment ships only the SDKs that it needs.
+Pub/Sub and Firestore honour PUBSUB_EMULATOR_HOST and FIRESTORE_EMULATOR_HOST, google-genai honours
+GOOGLE_GEMINI_BASE_URL. Chat and RAG Engine have no such variable, so their endpoint is a setting: a
+`host:port` on loopback means no TLS and no credentials. Make clients on first use, never at import: gRPC
+does not survive the fork into gunicorn's worker. Each import is inside its function because each deployment
+ships only the SDKs that it needs.
 """
 
 from typing import Any
@@ -19,24 +19,6 @@ def publisher() -> Any:
     from google.cloud.pubsub_v1.types import BatchSettings
 
     return PublisherClient(batch_settings=BatchSettings(max_messages=1))
-
-
-def subscriber() -> Any:
-    """A `pubsub_v1.SubscriberClient`."""
-    from google.cloud.pubsub_v1 import SubscriberClient
-
-    return SubscriberClient()
-
-
-def default_project() -> str | None:
-    """The project of the credentials that are found here, if there are any."""
-    import google.auth
-    from google.auth.exceptions import DefaultCredentialsError
-
-    try:
-        return str(google.auth.default()[1] or "") or None
-    except DefaultCredentialsError:
-        return None
 
 
 def firestore(project: str, database: str) -> Any:
@@ -75,29 +57,13 @@ def rag(location: str, endpoint: str | None) -> Any:
         VertexRagServiceGrpcTransport,
     )
 
-    return _regional(VertexRagServiceClient, VertexRagServiceGrpcTransport, location, endpoint)
+    return regional(VertexRagServiceClient, VertexRagServiceGrpcTransport, location, endpoint)
 
 
-def rag_data(location: str, endpoint: str | None) -> Any:
-    """A `VertexRagDataServiceClient` for a location; `endpoint` is a `host:port` on loopback."""
-    from google.cloud.aiplatform_v1.services.vertex_rag_data_service import VertexRagDataServiceClient
-    from google.cloud.aiplatform_v1.services.vertex_rag_data_service.transports.grpc import (
-        VertexRagDataServiceGrpcTransport,
-    )
-
-    return _regional(VertexRagDataServiceClient, VertexRagDataServiceGrpcTransport, location, endpoint)
-
-
-def _regional(client: Any, transport: Any, location: str, endpoint: str | None) -> Any:
+def regional(client: Any, transport: Any, location: str, endpoint: str | None) -> Any:
+    """A client of Vertex AI for a location; `endpoint` is a `host:port` on loopback."""
     if endpoint is None:
         return client(client_options={"api_endpoint": f"{location}-aiplatform.googleapis.com"})
     import grpc
 
     return client(transport=transport(channel=grpc.insecure_channel(endpoint)))
-
-
-def storage(project: str) -> Any:
-    """A `storage.Client`."""
-    from google.cloud.storage import Client
-
-    return Client(project=project)

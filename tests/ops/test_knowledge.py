@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from local.places import CORPUS, HOST, PROJECT, free_port
 from local.runner.environment import environment_of_operators
 from local.stand_ins.faults import Faults
+from ops import clients as ops_clients
 from ops.articles import LARGEST_OTHERS
 from ops.cli import app
 from ops.corpora import MODEL, Corpora
@@ -98,7 +99,7 @@ class Operator:
         return [context.source_uri for context in answer.contexts.contexts]
 
     def corpora(self) -> Corpora:
-        return Corpora(clients.rag_data("local", Settings().rag_endpoint), PROJECT, "local")
+        return Corpora(ops_clients.rag_data("local", Settings().rag_endpoint), PROJECT, "local")
 
     def audit(self) -> dict[str, Any]:
         """The latest operation of the audit."""

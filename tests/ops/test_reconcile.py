@@ -10,12 +10,10 @@ from google.cloud.pubsub_v1 import SubscriberClient
 from local.places import PROJECT
 from local.runner.connect import topic_path
 from local.stand_ins.faults import Faults
-from ops.reconcile import reconcile
+from ops.reconcile import letter_from_pull, reconcile
 from ops.store import Store
 from ops.world import World
-from shared.chat.letters import letter_from_pull
 from shared.memory.failures import Failures
-from shared.memory.firestore import Fields
 from shared.messages.dead_letter import DeadLetter
 from shared.runtime.cloudevent import Message
 from shared.runtime.deadline import Deadline
@@ -96,17 +94,11 @@ class Refusing(Failures):
 
     refused = ""
 
-    def several(self, steps: list[tuple[str, str]], timeout: float) -> dict[tuple[str, str], Fields]:
-        """Read them, or fail."""
-        if self.refused in dict(steps):
-            raise Permanent("firestore_refused", "403 PermissionDenied")
-        return super().several(steps, timeout)
-
-    def find(self, question_id: str, step: str, deadline: Deadline) -> Fields | None:
-        """Read it, or fail."""
+    def reference(self, question_id: str, step: str) -> Any:
+        """Find it, or fail."""
         if question_id == self.refused:
             raise Permanent("firestore_refused", "403 PermissionDenied")
-        return super().find(question_id, step, deadline)
+        return super().reference(question_id, step)
 
 
 def test_what_cannot_be_kept_stays_in_the_backup(desk: Desk, backup: Inbox, outbox: Outbox) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.chat.letters import letter_from_pull
+from ops.reconcile import letter_from_pull
 from shared.messages.dead_letter import reference
 from shared.messages.envelope import Envelope
 from shared.runtime.cloudevent import REPLAY_COUNT, REPLAY_NAME, derived_id

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ops.reconcile import letter_from_pull
 from ops.replay import CLAIM
 from ops.world import World
-from shared.chat.letters import letter_from_pull
 from shared.memory.cases import Cases
 from shared.runtime.cloudevent import REPLAY_COUNT, Message
 from shared.runtime.deadline import Deadline

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.chat.letters import letter_from_pull
+from ops.reconcile import letter_from_pull
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
 from shared.messages.dead_letter import reference

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from ops.cli import app
 from ops.errors import explained
+from ops.reconcile import letter_from_pull
 from ops.world import World
-from shared.chat.letters import letter_from_pull
 from shared.memory.cases import COLLECTION, Cases
 from shared.memory.failures import Failures
 from shared.messages.dead_letter import DeadLetter

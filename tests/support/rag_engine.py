@@ -14,6 +14,7 @@ from local.stand_ins.rag.corpora import Corpora
 from local.stand_ins.rag.data import RagData
 from local.stand_ins.rag.service import Rag
 from local.stand_ins.storage.objects import Objects
+from ops import clients as ops_clients
 from shared.runtime import clients
 from tests.support.serving import serving
 
@@ -47,7 +48,7 @@ class Engine:
 
     def __init__(self, served: _Served, address: str) -> None:
         self.served = served
-        self.data: VertexRagDataServiceClient = clients.rag_data("europe-west3", address)
+        self.data: VertexRagDataServiceClient = ops_clients.rag_data("europe-west3", address)
         self.rag = clients.rag("europe-west3", address)
 
     def put(self, name: str, text: str | bytes) -> str:

@@ -21,7 +21,7 @@ from local.runner.cloud import Cloud
 from local.runner.connect import connect_topics
 from local.runner.environment import of_function
 from local.stand_ins.faults import Faults
-from shared.chat.letters import letter_from_pull
+from ops.reconcile import letter_from_pull
 from shared.memory.cases import COLLECTION, Cases
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id

@@ -69,15 +69,13 @@ def _parts(letters: list[DeadLetter]) -> Iterator[list[DeadLetter]]:
 
 def _created(letters: list[DeadLetter], world: World) -> bool:
     """Make new cases in one commit; False when one by one tells more of what is in the way."""
-    steps = [(letter.question_id, letter.step) for letter in letters if letter.step]
     collection = world.firestore.collection(COLLECTION)
 
     def create(timeout: float) -> None:
-        failures = world.failures.several(steps, timeout)
+        failures = _failures(letters, world, timeout)
         batch = world.firestore.batch()
         for letter in letters:
-            failure = failures.get((letter.question_id, letter.step or ""))
-            batch.create(collection.document(letter.case_id), _case(letter, failure))
+            batch.create(collection.document(letter.case_id), _case(letter, failures.get(letter.case_id)))
         batch.commit(retry=None, timeout=timeout)
 
     try:
@@ -85,6 +83,16 @@ def _created(letters: list[DeadLetter], world: World) -> bool:
     except (AlreadyExists, StepError):
         return False
     return True
+
+
+def _failures(letters: list[DeadLetter], world: World, timeout: float) -> dict[str, Fields]:
+    """By case id, the failure record of the step where the letter died, if there is one."""
+    references = {
+        each.case_id: world.failures.reference(each.question_id, each.step) for each in letters if each.step
+    }
+    found = world.firestore.get_all(list(references.values()), retry=None, timeout=timeout)
+    records = {each.id: each.to_dict() for each in found if each.exists}
+    return {case_id: records[each.id] for case_id, each in references.items() if each.id in records}
 
 
 def _stored(letter: DeadLetter, world: World) -> str | None:
