@@ -285,7 +285,7 @@ def test_where_cards_are_refused_text_alone_is_taken(http: httpx.Client, faults:
 
 def test_a_late_write_times_out_and_is_applied_all_the_same(http: httpx.Client, faults: Faults) -> None:
     name = created(http, {"text": "x"})["name"]
-    faults.switch_on("chat-late", seconds=1)
+    faults.switch_on("chat-late", seconds=3)
     refused(http.patch(f"/v1/{name}?updateMask=text", json={"text": "late"}), 504, "DEADLINE_EXCEEDED")
     faults.switch_off()
     http.patch(f"/v1/{name}?updateMask=text", json={"text": "soon"}).raise_for_status()
