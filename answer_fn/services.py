@@ -1,7 +1,8 @@
-"""The real services of `answer_fn`."""
+"""The real services of `answer_fn`, and of `tell` in it."""
 
 from answer_fn.answer import Services
 from answer_fn.settings import Settings
+from answer_fn.tell import Services as TellServices
 from shared.chat.message import open_chat
 from shared.chat.progress import Progress
 from shared.memory.cases import Cases
@@ -29,5 +30,18 @@ def open_services(settings: Settings) -> Services:
         gemini=clients.gemini(),
         model=settings.answer_model,
         hours=settings.history_hours,
+        contact=settings.human_contact,
+    )
+
+
+def open_tell_services(settings: Settings) -> TellServices:
+    """The same for `tell`, which asks no model and publishes nothing."""
+    firestore = clients.firestore(settings.google_cloud_project, settings.firestore_database)
+    return TellServices(
+        cases=Cases(firestore),
+        failures=Failures(firestore),
+        records=Records(firestore, settings.history_hours),
+        chat=open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second),
+        conversations=Conversations(firestore, settings.history_hours),
         contact=settings.human_contact,
     )

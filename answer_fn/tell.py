@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from answer_fn.deliver import deliver, mark_case
 from answer_fn.reply import contents_of, quoted, with_contact
-from answer_fn.settings import Settings
 from shared.chat.letters import letter_from_push
-from shared.chat.message import Chat, open_chat
+from shared.chat.message import Chat
 from shared.language.catalogue import text
 from shared.memory.cases import Cases
 from shared.memory.conversations import Conversations
@@ -18,7 +17,7 @@ from shared.messages.dead_letter import DeadLetter, question_id_in, reference
 from shared.messages.ending import APOLOGY, Ending, Source, origin
 from shared.messages.envelope import Context, Envelope, Language, Question
 from shared.pipeline import step
-from shared.runtime import clients, logs
+from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient, in_one_line
 from shared.runtime.receiver import Headers, Receiver
@@ -42,19 +41,6 @@ class Services:
     chat: Chat
     conversations: Conversations
     contact: str | None
-
-
-def open_services(settings: Settings) -> Services:
-    """Make the clients; called once, on the first message."""
-    firestore = clients.firestore(settings.google_cloud_project, settings.firestore_database)
-    return Services(
-        cases=Cases(firestore),
-        failures=Failures(firestore),
-        records=Records(firestore, settings.history_hours),
-        chat=open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second),
-        conversations=Conversations(firestore, settings.history_hours),
-        contact=settings.human_contact,
-    )
 
 
 class Teller(Receiver[DeadLetter, Services]):
