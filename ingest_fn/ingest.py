@@ -1,4 +1,4 @@
-"""Note a question, show that it was heard, and send it on its way; say a sentence to all that is none."""
+"""Save a question, show that it was heard, and send it on its way. Reply briefly to anything else."""
 
 import contextvars
 import time

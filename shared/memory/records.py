@@ -3,7 +3,7 @@
 Chat has no precondition for an update, so a late progress update could overwrite the answer. Therefore
 progress is only written under a short lease, and a final message is first noted here and then waits until
 no lease is running. The first answer that is noted wins, and a redelivery posts that one again. An apology
-is written under a lease too, and gives way to an answer. Whoever asked may have a question answered again:
+is written under a lease too, and an answer replaces it. Whoever asked may have a question answered again:
 then the message belongs to the answer with the highest `again`, and what is under way for an earlier one
 comes too late.
 

@@ -35,8 +35,10 @@ def entries(value: Any, *needed: str) -> list[Fields]:
 
 
 def is_of(entry: Fields, question: Question, *, since: int) -> bool:
-    """Whether a turn is of a question's how-many-th answer, or of a later one; the person's own turn tells
-    nothing but for the first one."""
+    """Whether a turn belongs to a question's answer number `since` (0 = first), or to a later one.
+
+    The person's own turn has no number, so it counts for the first answer only.
+    """
     again = entry.get("again", 0)
     answered = again if isinstance(again, int) else 0
     return entry["question_id"] == question.id and answered >= since

@@ -89,7 +89,7 @@ class Stack:
     def final(self, question: dict[str, Any], answer_number: int = 0) -> dict[str, Any]:
         """The question's final message once it is posted; fails when it does not come.
 
-        `again` is the how-many-th answer that is waited for.
+        `answer_number` is the number of the answer that is waited for (0 = first).
         """
         reference = self.firestore.collection(COLLECTION).document(document_id(question["name"]))
         until = time.monotonic() + PATIENCE
