@@ -1,7 +1,7 @@
 """Clicks on our buttons.
 
 Anybody who may use the bot where an answer stands may rate it, and may have the thread forgotten, as all
-there may write `/forget`. To have a question answered again is for whoever asked it (`ingest_fn/ask_again.py`).
+there may write `/forget`. Only the person who asked a question may ask it again (`ingest_fn/ask_again.py`).
 """
 
 from collections.abc import Callable, Mapping
