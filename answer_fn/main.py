@@ -3,10 +3,10 @@
 import functions_framework
 from flask import Request
 
-from answer_fn import tell as telling
 from answer_fn.answer import answer
-from answer_fn.services import open_services
+from answer_fn.services import open_services, open_tell_services
 from answer_fn.settings import Settings
+from answer_fn.tell import Teller
 from shared.language.catalogue import check_catalogues
 from shared.messages.step import serve
 from shared.pipeline import step
@@ -15,7 +15,7 @@ from shared.runtime.settings import read
 SETTINGS = read(Settings)
 check_catalogues()
 STEP = serve(step("answer"), SETTINGS, open_services, answer)
-TELLER = telling.Teller(lambda: telling.open_services(SETTINGS), spoken=SETTINGS.languages)
+TELLER = Teller(lambda: open_tell_services(SETTINGS), spoken=SETTINGS.languages)
 
 
 @functions_framework.http

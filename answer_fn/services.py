@@ -1,9 +1,11 @@
-"""The real services of `answer_fn`."""
+"""The real services of `answer_fn`, and of `tell` in it."""
 
 from answer_fn.answer import Services
 from answer_fn.settings import Settings
+from answer_fn.tell import Services as TellServices
 from shared.chat.display import Display
 from shared.chat.message import open_chat
+from shared.memory.cases import Cases
 from shared.memory.failures import Failures
 from shared.memory.records import Records
 from shared.runtime import clients
@@ -25,5 +27,20 @@ def open_services(settings: Settings) -> Services:
         gemini=clients.gemini(),
         model=settings.answer_model,
         hours=settings.history_hours,
+        contact=settings.human_contact,
+    )
+
+
+def open_tell_services(settings: Settings) -> TellServices:
+    """The same for `tell`, which asks no model and publishes nothing."""
+    firestore = clients.firestore(settings.google_cloud_project, settings.firestore_database)
+    chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
+    records = Records(firestore, settings.history_hours)
+    return TellServices(
+        cases=Cases(firestore),
+        failures=Failures(firestore),
+        records=records,
+        chat=chat,
+        display=Display(chat, records),
         contact=settings.human_contact,
     )

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from answer_fn.deliver import deliver
 from answer_fn.reply import quoted, with_contact
-from answer_fn.settings import Settings
 from shared.chat.display import Display
 from shared.chat.letters import letter_from_push
-from shared.chat.message import Chat, open_chat
+from shared.chat.message import Chat
 from shared.language.catalogue import text
 from shared.memory.cases import Cases
 from shared.memory.failures import Failures
@@ -18,7 +17,7 @@ from shared.messages.dead_letter import DeadLetter, question_id_in, reference
 from shared.messages.ending import APOLOGY, Ending, Source, origin
 from shared.messages.envelope import Context, Envelope, Language
 from shared.pipeline import step
-from shared.runtime import clients, logs
+from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient, in_one_line
 from shared.runtime.receiver import Headers, Receiver
@@ -40,21 +39,6 @@ class Services:
     chat: Chat
     display: Display
     contact: str | None
-
-
-def open_services(settings: Settings) -> Services:
-    """Make the clients; called once, on the first message."""
-    firestore = clients.firestore(settings.google_cloud_project, settings.firestore_database)
-    chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
-    records = Records(firestore, settings.history_hours)
-    return Services(
-        cases=Cases(firestore),
-        failures=Failures(firestore),
-        records=records,
-        chat=chat,
-        display=Display(chat, records),
-        contact=settings.human_contact,
-    )
 
 
 class Teller(Receiver[DeadLetter, Services]):

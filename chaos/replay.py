@@ -1,7 +1,7 @@
 """Every dead letter sent again to where it came from, with the operators' own tool."""
 
 from ops.audit import new_operation
-from ops.bulk import Ends, Run
+from ops.bulk_replay import Ends, Run
 from ops.replay import Order
 from ops.selection import Selection
 from ops.settings import Settings

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from evaluation.data import Passage
 from local.stand_ins.rag.chunks import Chunk
 from local.stand_ins.rag.index import Hit, Index
-from retrieve_fn.search import DEPTH, fused
+from retrieve_fn.queries import DEPTH, fused
 
 
 class Engine:

@@ -1,13 +1,13 @@
 """Clicks on our buttons.
 
 Anybody who may use the bot where an answer stands may rate it, and may have the thread forgotten, as all
-there may write `/forget`. To have a question answered again is for whoever asked it (`ingest_fn/again.py`).
+there may write `/forget`. Only the person who asked a question may ask it again (`ingest_fn/ask_again.py`).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from ingest_fn import again, rating
+from ingest_fn import ask_again, rating
 from ingest_fn.commands import confirmation
 from ingest_fn.forget import Forgetting
 from ingest_fn.incoming import Incoming
@@ -22,7 +22,7 @@ from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 
 
-class Services(again.Services, rating.Services, Protocol):
+class Services(ask_again.Services, rating.Services, Protocol):
     """What a click asks of the world."""
 
     @property
@@ -73,8 +73,8 @@ def _conversation(event: Clicked) -> str | None:
 #: What each button does, by the name of its action.
 ACTIONS: Mapping[str, Action] = {
     buttons.RATE: rating.rate,
-    buttons.LITERAL: again.literally,
-    buttons.AGAIN: again.once_more,
+    buttons.LITERAL: ask_again.literally,
+    buttons.AGAIN: ask_again.once_more,
     buttons.ASK_TO_FORGET: _ask_to_forget,
     buttons.FORGET: _forget,
 }

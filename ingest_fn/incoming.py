@@ -32,7 +32,7 @@ class Incoming:
 
 
 def received(caller: Caller, headers: Mapping[str, str], body: bytes) -> Incoming:
-    """The event in a request. Never fails: what cannot be opened is the event itself, and understood as none.
+    """The event in a request. Never fails: an unreadable push is passed on unchanged.
 
     `headers` are in lower case.
     """

@@ -3,7 +3,8 @@
 import functions_framework
 from flask import Request
 
-from ingest_fn.door import Door, open_services
+from ingest_fn.door import Door
+from ingest_fn.services import open_services
 from ingest_fn.settings import Settings
 from shared.language.catalogue import check_catalogues
 from shared.runtime import logs

@@ -12,6 +12,8 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
 
 STEP = "ingest"
+#: What a button of a classic app calls: it may have any name.
+CLASSIC = "threadwise"
 
 
 class Services(Protocol):
@@ -52,6 +54,3 @@ def click_target(incoming: Incoming, settings: Settings) -> str | None:
     An add-on's button is a call of this URL; a classic app's may have any name.
     """
     return (settings.url or CLASSIC) if incoming.clicks else None
-
-
-CLASSIC = "threadwise"

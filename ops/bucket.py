@@ -14,8 +14,7 @@ import google_crc32c
 from google.api_core.exceptions import NotFound
 
 from ops.articles import CONTENT_TYPES, LocalFile
-from ops.errors import Exit, OpsError
-from ops.knowledge_errors import explaining_bucket
+from ops.errors import Exit, OpsError, explaining_bucket
 from ops.settings import STORAGE
 from shared.runtime.deadline import Deadline
 from shared.runtime.retry import call

@@ -4,6 +4,7 @@ import json
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import typer
@@ -11,7 +12,6 @@ from rich.console import Console
 from rich.progress import track
 
 from ops.case import Case
-from ops.durations import shown
 from ops.errors import Exit, OpsError
 
 T = TypeVar("T")
@@ -57,6 +57,15 @@ def one_line(text: str | None, most: int = LONGEST_ERROR) -> str:
     """A text on one line, cut if it is long. Control characters become `?`."""
     line = " ".join("".join(c if c.isprintable() or c.isspace() else "?" for c in text or "").split())
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def shown(span: timedelta) -> str:
+    """The length in its largest whole unit, such as `3 h`."""
+    seconds = max(0, int(span.total_seconds()))
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
 
 
 def summary(case: Case) -> Iterable[str]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ops.errors import Exit, OpsError
-from ops.knowledge_errors import explaining_rag
+from ops.errors import Exit, OpsError, explaining_rag
 from ops.settings import RAG_CREATE, RAG_DATA, RAG_LOOK
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError

@@ -1,16 +1,38 @@
-"""Everything that is known of one dead letter, for `dead show` and the chat page."""
+"""Everything that is known of one dead letter, for `dead show` and the chat page.
 
+What people wrote is shown only to an operator who asks for it (`with_text`).
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from ops.case import Case
-from ops.envelopes import readable
-from ops.way import way_of
 from ops.world import World
 from shared.memory.firestore import Fields
 from shared.pipeline import pipeline
+from shared.runtime.cloudevent import PASSED_ON, WAY
 from shared.runtime.deadline import Deadline
 
 WAIT = 30.0
+#: Fields of ours that hold nothing a person wrote, was answered or was searched for.
+_PUBLIC = re.compile(
+    "asked_at|conversation|distance|id|language|link|person|question_id|rewrite_fault|role|space|thread|timestamp|title"
+    "|trace|uri|version"
+)
+UNREADABLE = "(not readable as JSON)"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One event on the path. `seconds` is how long the step took, if that is known."""
+
+    at: datetime
+    step: str
+    what: str
+    seconds: float | None = None
 
 
 def failures_of(case: Case, world: World) -> list[Fields]:
@@ -35,3 +57,55 @@ def in_full(case: Case, failures: list[Fields], *, with_text: bool) -> dict[str,
             for each in case.edits
         ],
     }
+
+
+def way_of(case: Case, failures: list[dict[str, Any]]) -> list[Stop]:
+    """The stops in order of time."""
+    stops = [Stop(case.asked_at, "Chat", "received the question")] if case.asked_at else []
+    for step, started, seconds in PASSED_ON.findall(case.attributes.get(WAY, "")):
+        passed_on = datetime.fromtimestamp(int(started) + float(seconds), UTC)
+        # Steps record whole seconds. A quick step must not seem earlier than the step before it.
+        at = max([passed_on, *(stop.at for stop in stops)])
+        stops.append(Stop(at, step, "passed it on", float(seconds)))
+    for record in failures:
+        stops += _failed(record)
+    if case.first_at:
+        stops.append(Stop(case.first_at, pipeline().teller.name, "kept it as a dead letter"))
+    if case.replayed_at:
+        stops.append(Stop(case.replayed_at, "ops", f"replayed it ({case.replay_name})"))
+    if case.answered_at:
+        stops.append(Stop(case.answered_at, pipeline().last.name, "answered"))
+    return sorted(stops, key=lambda stop: stop.at)
+
+
+def _failed(record: dict[str, Any]) -> list[Stop]:
+    step, count = str(record.get("step")), record.get("count")
+    times = [record.get("first_at"), record.get("last_at")]
+    first, last = (at if isinstance(at, datetime) else None for at in times)
+    stops = [Stop(first, step, "failed")] if first else []
+    if last and last != first:
+        stops.append(Stop(last, step, f"failed again, {count} times in total"))
+    return stops
+
+
+def readable(data: object, *, with_text: bool) -> str:
+    """The message's data as indented JSON, private texts replaced by their length."""
+    if not isinstance(data, bytes):
+        return "(not kept: larger than a Firestore document may be, or discarded)"
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return data[:2000].decode(errors="replace") if with_text else f"{UNREADABLE}, {len(data)} bytes"
+    known = isinstance(value, dict) and "question" in value
+    if not with_text and not known:  # somebody else's: any of it may be private
+        return f"(not an envelope of ours, {len(data)} bytes; --with-text shows it)"
+    return json.dumps(value if with_text else without_text(value), ensure_ascii=False, indent=2)
+
+
+def without_text(value: Any, name: str = "") -> Any:
+    """The same with each text that is not known to be public replaced by its length."""
+    if isinstance(value, dict):
+        return {key: without_text(part, key) for key, part in value.items()}
+    if isinstance(value, list):
+        return [without_text(part, name) for part in value]
+    return f"({len(value)} characters)" if isinstance(value, str) and not _PUBLIC.fullmatch(name) else value

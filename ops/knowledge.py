@@ -2,15 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ops.articles import Folder, read_folder
+from ops.audit import Operation
 from ops.bucket import Bucket, Object, checksum
+from ops.console import note
 from ops.corpora import Corpora, Corpus, Imported, SourceFile
 from ops.errors import Exit, OpsError
 from ops.world import World
+from shared.runtime.errors import StepError
 
 CORPUS_NAME = re.compile(r"projects/[^/]+/locations/(?P<location>[a-z0-9-]+)/ragCorpora/[\w-]+")
 
@@ -54,6 +58,29 @@ def find(world: World, corpus: str, location: str) -> tuple[Corpora, Corpus]:
             f"Several corpora are named {corpus}. Use one of these resource names: {names}", Exit.INVALID
         )
     return there, found[0]
+
+
+@contextmanager
+def audited(world: World, operation: Operation, selection: str) -> Iterator[Counter[str]]:
+    """Record the start of an operation, and its end with the counts that the caller fills in.
+
+    A corpus can be created and filled before a deployment exists. Then there is no database for the audit
+    yet. The operator is told that the audit cannot be written, and the work goes on.
+    """
+    counts = Counter[str]()
+    written = _written(lambda: world.audit.begin(operation, selection), world.where)
+    yield counts
+    if written:
+        _written(lambda: world.audit.finish(operation, +counts), world.where)
+
+
+def _written(write: Callable[[], None], where: str) -> bool:
+    try:
+        write()
+    except StepError as error:
+        note(f"The audit in {where} cannot be written ({error.reason}). Continuing without it.")
+        return False
+    return True
 
 
 class Import:

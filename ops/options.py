@@ -1,5 +1,7 @@
 """Options that several commands share."""
 
+import re
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -21,3 +23,14 @@ AsLocation = Annotated[
         show_default=False,
     ),
 ]
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def duration(text: str | timedelta) -> timedelta:
+    """Parse a length of time. Raises typer.BadParameter, which Typer shows."""
+    if isinstance(text, timedelta):
+        return text
+    match = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)\s*([smhd])", text.strip())
+    if not match:
+        raise typer.BadParameter(f"{text!r} is not a length of time. Write it like 90s, 30m, 24h or 7d")
+    return timedelta(**{_UNITS[match[2]]: float(match[1])})

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ops.durations import duration
+from ops.options import duration
 from shared.memory.feedback import COLLECTION, VERDICTS, Reason, Verdict
 from shared.memory.firestore import Fields
 

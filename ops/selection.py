@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ops.case import Case
-from ops.durations import duration
 from ops.errors import Exit, OpsError
+from ops.options import duration
 from shared.memory.cases import OPEN
 
 State = Literal["open", "replayed", "answered", "archived", "discarded", "any"]

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +15,7 @@ from google.cloud.aiplatform_v1.types import (
     RetrieveContextsRequest,
 )
 
+from retrieve_fn.queries import DEPTH, fused
 from shared.messages.envelope import Context
 from shared.runtime import logs
 from shared.runtime.background import in_background
@@ -27,10 +28,6 @@ from shared.runtime.retry import RAG, call
 PATIENCE = 2.0
 #: The distance of a passage that the engine gives no proper one for.
 FARTHEST = 1e9
-#: Dampens the first ranks, so that one query alone does not decide; the value of the method's authors.
-DAMPING = 60
-#: So many passages of each query are fused: more change nothing at the ranks that count.
-DEPTH = 20
 
 
 @dataclass(frozen=True)
@@ -74,18 +71,6 @@ def search(
     best = {context.id: context for ranking in reversed(rankings) for context in ranking}
     order = fused([[context.id for context in ranking] for ranking in rankings])
     return [best[each] for each in order[: corpus.top_k]]
-
-
-def fused(rankings: Iterable[Sequence[str]]) -> list[str]:
-    """Several rankings of the same ids made into one: reciprocal rank fusion (Cormack et al., 2009).
-
-    Each id once, by the sum of 1 / (60 + rank) over the rankings; ties as they were first seen.
-    """
-    scores = dict[str, float]()
-    for ranking in rankings:
-        for rank, item in enumerate(ranking, start=1):
-            scores[item] = scores.get(item, 0.0) + 1 / (DAMPING + rank)
-    return sorted(scores, key=lambda item: -scores[item])
 
 
 def _answered(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ops import archive_file
+from ops import export_file
 from ops.audit import Operation, new_operation
 from ops.case import Case
 from ops.changes import Change
@@ -56,7 +56,7 @@ def dead_discard(
         return
     confirm(f"Discard {len(cases)} dead letters ({selection})? You cannot replay them afterwards.", yes=yes)
     path = backup or Path(f"discarded-{datetime.now(UTC):%Y%m%d-%H%M%S}.jsonl")
-    archive_file.write(path, world.store.whole([case.id for case in cases]))
+    export_file.write(path, world.store.whole([case.id for case in cases]))
     note(f"The backup is {path}. It contains private text.")
     operation = new_operation("discard", world.settings.operator, why)
     world.audit.begin(operation, f"{selection} backup={path}")

@@ -11,7 +11,7 @@ from ops.audit import new_operation
 from ops.case import Case
 from ops.changes import Change
 from ops.console import confirm, note, say
-from ops.envelopes import without_text
+from ops.detail import without_text
 from ops.errors import Exit, OpsError
 from ops.options import Note, WithText, Yes
 from ops.replay import Order, Outcome, outlook, replay

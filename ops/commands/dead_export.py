@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ops import archive_file
+from ops import export_file
 from ops.console import note
 from ops.selection import Selection, selecting
 from ops.world import World
@@ -27,5 +27,5 @@ def dead_export(
     """
     world: World = context.obj
     cases = world.store.chosen(selection)
-    written = archive_file.write(file, world.store.whole([case.id for case in cases]))
+    written = export_file.write(file, world.store.whole([case.id for case in cases]))
     note(f"Wrote {written} dead letters to {file}. It contains private text: keep it safe.")

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 
 import typer
 
-from ops.console import note, one_line, say
-from ops.durations import shown
-from ops.groups import Group, grouped
+from ops.case import Group, grouped
+from ops.console import note, one_line, say, shown
 from ops.options import AsJson
 from ops.selection import Selection, selecting
 from ops.world import World

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ops import archive_file
+from ops import export_file
 from ops.audit import new_operation
 from ops.console import confirm, note, one_line, progressing
 from ops.errors import Exit
@@ -32,7 +32,7 @@ def dead_import(
       python -m ops dead import incident.jsonl
     """
     world: World = context.obj
-    cases = list(archive_file.read(file))
+    cases = list(export_file.read(file))
     confirm(f"Import {len(cases)} dead letters from {file}?", yes=yes or len(cases) < 2)
     operation = new_operation("import", world.settings.operator, why)
     world.audit.begin(operation, str(file))

@@ -9,7 +9,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ops.audit import new_operation
-from ops.bulk import ANSWERED, RETURNED, Ends, Run, canary
+from ops.bulk_replay import ANSWERED, RETURNED, Ends, Run, canary
 from ops.case import Case
 from ops.console import confirm, note, notes, say
 from ops.errors import Exit, OpsError

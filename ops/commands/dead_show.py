@@ -8,12 +8,9 @@ from datetime import UTC, datetime, timedelta
 import typer
 
 from ops.case import Case
-from ops.console import one_line, say
-from ops.detail import failures_of, in_full
-from ops.durations import shown
-from ops.envelopes import readable
+from ops.console import one_line, say, shown
+from ops.detail import Stop, failures_of, in_full, readable, way_of
 from ops.options import AsJson, WithText
-from ops.way import Stop, way_of
 from ops.world import World
 from shared.memory.cases import NO_RECORD
 from shared.memory.firestore import Fields

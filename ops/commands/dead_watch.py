@@ -12,11 +12,11 @@ from google.api_core.exceptions import GoogleAPICallError
 from rich.live import Live
 from rich.text import Text
 
+from ops.case import grouped
 from ops.commands.dead_groups import lines_of
 from ops.console import console, harmless
-from ops.durations import duration
 from ops.errors import explained
-from ops.groups import grouped
+from ops.options import duration
 from ops.selection import Selection
 from ops.world import World
 

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ops.console import note, one_line, say
-from ops.durations import shown
+from ops.console import note, one_line, say, shown
 from ops.options import AsJson, WithText
 from ops.ratings import AsNewer, AsPlace, AsReason, AsVerdict, Wanted, as_json, ratings
 from ops.world import World

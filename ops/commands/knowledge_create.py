@@ -7,8 +7,7 @@ import typer
 from ops.audit import new_operation
 from ops.console import note, say
 from ops.corpora import MODEL
-from ops.knowledge import corpora
-from ops.knowledge_audit import audited
+from ops.knowledge import audited, corpora
 from ops.options import AsLocation, Note
 from ops.world import World
 

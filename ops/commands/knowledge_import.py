@@ -10,8 +10,7 @@ from ops.audit import new_operation
 from ops.bucket import Bucket
 from ops.console import confirm, note, notes, one_line
 from ops.errors import Exit, OpsError
-from ops.knowledge import UNEXPLAINED, Import, Outcome, find
-from ops.knowledge_audit import audited
+from ops.knowledge import UNEXPLAINED, Import, Outcome, audited, find
 from ops.options import AsLocation, Note, Yes
 from ops.world import World
 

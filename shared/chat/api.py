@@ -12,7 +12,7 @@ from google.apps.chat_v1.types import CreateMessageRequest, MarkupSyntax, Messag
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToJson
 
-from shared.chat import limits
+from shared.chat.limits import MOST_BYTES, MOST_UNITS, MOST_WIDGETS, units
 from shared.chat.slots import Slots
 from shared.messages.names import message_name, space_of
 from shared.runtime import logs
@@ -70,7 +70,7 @@ def fits(content: Content) -> bool:
     of_cards = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
     widgets = sum(of_cards) + len(content.accessory)
     sent = MessageToJson(Message.pb(message_of(Form(content))), use_integers_for_enums=True)
-    return limits.within(content.text, sent, widgets)
+    return units(content.text) <= MOST_UNITS and len(sent) <= MOST_BYTES and widgets <= MOST_WIDGETS
 
 
 def without_cards(content: Content) -> Content:

@@ -34,7 +34,7 @@ def about(function: str, language: str, action: str, question_id: str, answer_nu
     return button(function, text(language, "button", action), parameters)
 
 
-def forget(function: str, language: str, conversation: str) -> Card:
+def ask_to_forget(function: str, language: str, conversation: str) -> Card:
     """The button that asks whether a conversation is to be forgotten."""
     parameters = {"action": ASK_TO_FORGET, "conversation": conversation}
     label = text(language, "button", ASK_TO_FORGET)

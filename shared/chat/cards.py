@@ -31,7 +31,7 @@ def progress(
     step took that is done, as far as that is known.
 
     What is under way is said in the message's text: unlike the fallback text of a card, which notifications
-    show, it gives way to the answer (an update has no mask for the other).
+    show, the answer replaces it (an update has no mask for the other).
     """
     stages = pipeline().stages
     current = stages.index(running)

@@ -106,7 +106,7 @@ def _below(ending: Ending, question: Question) -> list[Card]:
     if function and rewritten and answer_number < buttons.MOST_AGAIN:
         offered.append(buttons.about(function, language, buttons.LITERAL, question.id, answer_number))
     if function and ending.kind == ANSWER:
-        offered.append(buttons.forget(function, language, question.conversation))
+        offered.append(buttons.ask_to_forget(function, language, question.conversation))
     return [*widgets, buttons.row(*offered)] if offered else widgets
 
 

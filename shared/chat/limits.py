@@ -18,8 +18,3 @@ MOST_WIDGETS = 100
 def units(text: str) -> int:
     """The length of a text as Chat counts it: in UTF-16 units."""
     return len(text.encode("utf-16-le", "replace")) // 2
-
-
-def within(text: str, sent: str, widgets: int) -> bool:
-    """Whether Chat takes a message with this text and so many widgets; `sent` is all of it as ASCII JSON."""
-    return units(text) <= MOST_UNITS and len(sent) <= MOST_BYTES and widgets <= MOST_WIDGETS

@@ -1,9 +1,9 @@
 """What people think of answers, for those who look after the bot (`python -m ops feedback`).
 
 `feedback/<hash of question and person>`: question_id, reference, conversation, space, thread, again (the
-number of the answer), verdict (up, down), reason (of a verdict down, or None), question,
-search_query, sources (ids), model, language, asked_at, at, expired_at. One document a person: who changes
-their mind replaces it. Who it was is not kept.
+number of the answer, 0 = first), verdict (up, down), reason (of a verdict down, or None), question,
+search_query, sources (ids), model, language, asked_at, at, expired_at. There is one document for each person
+and question: a new rating replaces the old one. Who the person was is not kept.
 """
 
 import hashlib

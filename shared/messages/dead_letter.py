@@ -117,7 +117,7 @@ class DeadLetter:
 
     @property
     def replay(self) -> int:
-        """The how-many-th replay it comes back from; 0 for a message that was never replayed."""
+        """The number of the replay it comes back from; 0 for a message that was never replayed."""
         return _number(self.attributes.get(REPLAY_COUNT)) or 0
 
     @property

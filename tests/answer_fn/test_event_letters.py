@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from answer_fn.services import open_tell_services as open_tell
 from answer_fn.settings import Settings as AnswerSettings
 from answer_fn.tell import Teller
-from answer_fn.tell import open_services as open_tell
 from local.places import PROJECT
 from ops.audit import new_operation
 from ops.case import Case

@@ -7,8 +7,9 @@ import pytest
 
 from answer_fn.answer import answer
 from answer_fn.services import open_services as open_answer_services
+from answer_fn.services import open_tell_services
 from answer_fn.settings import Settings
-from answer_fn.tell import Services, Teller, open_services
+from answer_fn.tell import Services, Teller
 from shared.chat.cards import progress
 from shared.chat.message import Content, message_id
 from shared.language.catalogue import text
@@ -27,7 +28,7 @@ from tests.support.loopback import http
 
 @pytest.fixture(scope="module")
 def services(small_cloud: SmallCloud) -> Services:
-    return open_services(Settings(chat_endpoint=small_cloud.places.url))
+    return open_tell_services(Settings(chat_endpoint=small_cloud.places.url))
 
 
 @pytest.fixture(scope="module")

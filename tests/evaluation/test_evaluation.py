@@ -1,37 +1,24 @@
-"""The evaluation: what it reads, what it asks, what it reports, and when it fails."""
+"""The evaluation: what it asks, how it judges what comes back, and what it reports."""
 
-import gzip
-import json
-import subprocess
-import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluation.answers import judged, k_precision, summary
-from evaluation.data import DataSet, Passage, Task, Unreadable, read
-from evaluation.gate import fallen, figures
+from evaluation.data import DataSet, Task
+from evaluation.gate import figures
 from evaluation.model import Model, local_client
-from evaluation.own import HERE, KINDS, read_own
+from evaluation.own import read_own
 from evaluation.recording import Recorder, Replay
 from evaluation.report import tables, write_between
 from evaluation.run import evaluate
 from evaluation.search import Engine
 from shared.runtime.errors import Permanent
+from tests.support.evaluating import PASSAGES
 from tests.support.factories import context as made_context
 from tests.support.factories import rag_answer
 
-ROOT = HERE.parent.parent
-PASSAGES = (
-    Passage("vpn", "VPN", "The VPN client connects a laptop. Configure the VPN in the catalogue.", "VPN"),
-    Passage(
-        "mac", "VPN", "To configure the VPN on a Mac, allow the extension of the VPN client first.", "VPN"
-    ),
-    Passage("door", "Doors", "On a Mac, doors open with the Mac app.", "Doors"),
-    Passage("food", "Canteen", "The canteen is open from noon. A Mac cheese is served daily.", "Canteen"),
-)
 HISTORY = (("user", "How do I configure the VPN?"), ("assistant", "You need the VPN client. [1]"))
 NAMES = ("gemini-3.5-flash-lite", "gemini-3.5-flash")
 
@@ -58,118 +45,10 @@ def report(engine: Engine, model: Model, *tasks: Task) -> dict[str, Any]:
     return evaluate(DataSet("made up", tasks, PASSAGES), engine, model, list, with_answers=True)
 
 
-def written(folder: Path, name: str, lines: list[dict[str, Any]]) -> None:
-    with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(line) + "\n" for line in lines)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Data as the public sets have it."""
-    passages = [{"id": p.id, "title": p.title, "text": p.text} for p in PASSAGES]
-    written(tmp_path, "passages", passages)
-    asked = {"id": "1", "turn": 2, "history": [["user", "VPN?"], ["agent", "Yes."]], "question": "on a Mac?"}
-    told = {
-        "gold": ["mac"],
-        "rewrite": "VPN on a Mac?",
-        "answerability": "PARTIAL",
-        "multi_turn": "Follow-up",
-    }
-    none: dict[str, Any] = {
-        "gold": [],
-        "rewrite": None,
-        "answerability": "UNANSWERABLE",
-        "multi_turn": "N/A",
-        "history": [],
-    }
-    written(tmp_path, "tasks", [{**asked, **told}, {**asked, **none, "id": "2"}])
-    return tmp_path
-
-
-def test_tasks_bring_a_model_s_rewrite_and_what_can_be_answered(folder: Path) -> None:
-    first, second = read(folder).tasks
-
-    assert (first.kind, first.status, first.published) == ("follow-up", "answered", "VPN on a Mac?")
-    assert first.history == (("user", "VPN?"), ("assistant", "Yes."))
-    assert (second.kind, second.status, second.published) == ("first", "unanswerable", second.question)
-
-
-def test_queries_bring_a_person_s_rewrite(folder: Path) -> None:
-    (folder / "tasks.jsonl.gz").unlink()
-    line = {"id": "1", "kind": "shift", "history": [], "question": "q", "rewrite": "r", "gold": ["mac"]}
-    written(folder, "queries", [line])
-
-    (only,) = read(folder).tasks
-    assert (only.kind, only.published, only.gold_rewrite) == ("shift", None, "r")
-
-
-@pytest.mark.parametrize("missing", ["tasks", "passages"])
-def test_a_folder_in_another_format_is_refused_in_words(folder: Path, missing: str) -> None:
-    (folder / f"{missing}.jsonl.gz").unlink()
-
-    with pytest.raises(Unreadable, match=r"jsonl\.gz"):
-        read(folder)
-
-
-WHOLE = b'{"id": "a", "text": "t"}\n'
-
-
-@pytest.mark.parametrize(
-    "content, told",
-    [
-        (b"not gzip", r"passages\.jsonl\.gz is not in the expected format"),
-        (gzip.compress(WHOLE * 999)[:-20], r"not in the expected format"),
-        (gzip.compress(WHOLE + b'{"id": "b"'), r"passages\.jsonl\.gz, line 2 is not in the expected format"),
-        (gzip.compress(WHOLE + b"\xff\n"), r"not in the expected format"),
-        (gzip.compress(WHOLE + b"[]\n"), r"line 2 is not in the expected format"),
-        (gzip.compress(WHOLE + b'{"id": "b"}\n'), r"line 2: the field 'text' is missing"),
-        (gzip.compress(WHOLE + b'{"id": "b", "text": 1}\n'), r"line 2 .*'text' is no text"),
-        (gzip.compress(b"\n"), r"no passages"),
-    ],
-    ids=["no gzip", "cut off", "no JSON", "no UTF-8", "no object", "field missing", "wrong type", "empty"],
-)
-def test_a_broken_file_is_refused_with_the_line_that_is_wrong(
-    folder: Path, content: bytes, told: str
-) -> None:
-    (folder / "passages.jsonl.gz").write_bytes(content)
-
-    with pytest.raises(Unreadable, match=told):
-        read(folder)
-
-
-@pytest.mark.parametrize(
-    "wrong, told",
-    [
-        ({"gold": "mac"}, r"line 1 .*'gold' is no list of ids"),
-        ({"gold": [1]}, r"line 1 .*'gold' is no list of ids"),
-        ({"gold": None}, r"line 1 .*'gold' is no list of ids"),
-        ({"question": " "}, r"line 1 .*the question is empty"),
-        ({"question": "\ud800"}, r"line 1 .*surrogates not allowed"),
-        ({"history": [["user"]]}, r"line 1 "),
-    ],
-    ids=["gold a text", "gold a number", "gold null", "nothing asked", "half a character", "half a turn"],
-)
-@pytest.mark.parametrize("name", ["tasks", "queries"])
-def test_a_question_that_cannot_be_measured_is_refused(
-    folder: Path, name: str, wrong: dict[str, Any], told: str
-) -> None:
-    (folder / "tasks.jsonl.gz").unlink()
-    written(folder, name, [{"id": "1", "kind": "k", "history": [], "question": "q", "gold": ["mac"]} | wrong])
-
-    with pytest.raises(Unreadable, match=told):
-        read(folder)
-
-
 def test_passages_that_share_an_id_count_once() -> None:
     ranking = Engine((*PASSAGES, *PASSAGES)).ranking("configure the VPN")
 
     assert len(ranking) == len(set(ranking)) > 1
-
-
-def test_fields_that_are_not_known_are_passed_over(folder: Path) -> None:
-    written(folder, "passages", [{"id": "mac", "text": "t", "domain": "x", "score": [1]}])
-
-    assert [passage.id for passage in read(folder).passages] == ["mac"]
 
 
 def test_the_rule_finds_a_follow_up_that_its_own_words_do_not(engine: Engine, local: Model) -> None:
@@ -271,17 +150,6 @@ def test_what_was_not_recorded_is_not_made_up(engine: Engine, tmp_path: Path) ->
         report(engine, model, task())
 
 
-def test_the_gate_names_what_fell_and_lets_pass_what_rose() -> None:
-    recorded = {"recall": 0.9, "nDCG": 0.8, "answers, answerable refused": 0.02, "gone": 0.5}
-    now = {"recall": 0.95, "nDCG": 0.7, "answers, answerable refused": 0.05}
-
-    assert [line.split(":")[0] for line in fallen(now, recorded)] == [
-        "nDCG",
-        "answers, answerable refused",
-        "gone",
-    ]
-
-
 def test_tables_go_between_their_comments(engine: Engine, local: Model, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- figures -->\nstale\n<!-- end of figures -->\nafter\n")
@@ -297,28 +165,6 @@ def test_tables_go_between_their_comments(engine: Engine, local: Model, tmp_path
         write_between(page, "others", "")
 
 
-def test_our_own_set_is_of_both_languages_and_every_kind() -> None:
-    tasks = read_own().tasks
-    conversations = {t.id.split("#")[0] for t in tasks}
-
-    assert len(conversations) >= 60
-    assert {t.kind for t in tasks} == set(KINDS)
-    assert len(conversations) == len([t for t in tasks if t.id.endswith("#1")])
-    assert min(Counter(t.language for t in tasks).values()) >= 80
-    assert {(t.apart, t.id.split("-")[0]) for t in tasks if t.apart} == {
-        ("chat", "chat"),
-        ("held-out", "heldout"),
-    }
-
-
-def test_a_quote_that_is_in_no_passage_is_refused(tmp_path: Path) -> None:
-    turn = '{ q = "VPN?", kind = "first", file = "en/vpn-setup.md", quote = "The moon is a cheese." }'
-    (tmp_path / "one.toml").write_text(f'[[conversation]]\nid = "one"\nturns = [{turn}]\n')
-
-    with pytest.raises(Unreadable, match="one#1: the quote is in 0 passages"):
-        read_own(tmp_path)
-
-
 def test_a_person_s_rewrite_finds_what_we_say_answers() -> None:
     data = read_own()
     engine = Engine(data.passages)
@@ -327,43 +173,3 @@ def test_a_person_s_rewrite_finds_what_we_say_answers() -> None:
     found = [t for t in asked if t.gold & set(engine.ranking(t.gold_rewrite or "")[:10])]
 
     assert len(found) >= 0.97 * len(asked)
-
-
-@pytest.mark.slow
-def test_the_command_writes_json_and_the_gate_fails_on_a_higher_record(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "recorded.json").write_text('{"all, salience, nDCG@5": 1.5}')
-    command = [
-        sys.executable,
-        "-m",
-        "evaluation",
-        "--data",
-        str(folder),
-        "--json",
-        str(tmp_path / "out.json"),
-    ]
-
-    passed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    failed = subprocess.run(
-        [*command, "--gate", str(tmp_path / "recorded.json")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (passed.returncode, failed.returncode) == (0, 1)
-    assert "all, salience, nDCG@5: 1.500 before" in failed.stderr
-    assert json.loads((tmp_path / "out.json").read_text())["tasks"] == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("arguments", [["--data", "/nowhere"], ["--online"], ["--replay", "/nowhere"]])
-def test_what_cannot_be_used_is_said_in_one_line(arguments: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "evaluation", *arguments],
-        cwd=ROOT, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
-
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from ingest_fn.door import Door, open_services
+from ingest_fn.door import Door
 from ingest_fn.ingest import Services
+from ingest_fn.services import open_services
 from ingest_fn.settings import Settings
 from local.stand_ins.tokens import Signer
 from shared.chat.message import message_id

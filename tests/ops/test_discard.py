@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from answer_fn.services import open_tell_services
 from answer_fn.settings import Settings
-from answer_fn.tell import Teller, open_services
+from answer_fn.tell import Teller
 from local.stand_ins.faults import Faults
 from shared.chat.cards import progress
 from shared.chat.message import Chat, message_id
@@ -27,7 +28,7 @@ pytest_plugins = ["tests.support.ops_fixtures"]
 @pytest.fixture
 def telling(small_cloud: SmallCloud, inbox: Any) -> Iterator[None]:
     """`tell` takes what is published to the dead letters."""
-    services = open_services(Settings(chat_endpoint=small_cloud.places.url))
+    services = open_tell_services(Settings(chat_endpoint=small_cloud.places.url))
     teller, taken, over = Teller(lambda: services), inbox("dead-letters"), threading.Event()
     thread = threading.Thread(target=take, args=(teller, taken, over))
     thread.start()

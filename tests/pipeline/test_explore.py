@@ -14,9 +14,9 @@ import pytest
 
 from answer_fn.answer import answer
 from answer_fn.services import open_services as open_answer
+from answer_fn.services import open_tell_services as open_tell
 from answer_fn.settings import Settings as AnswerSettings
 from answer_fn.tell import Teller
-from answer_fn.tell import open_services as open_tell
 from shared.chat.cards import progress
 from shared.chat.display import Display
 from shared.chat.message import Chat, message_id

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from answer_fn.services import open_tell_services as open_tell
 from answer_fn.settings import Settings as AnswerSettings
 from answer_fn.tell import Teller
-from answer_fn.tell import open_services as open_tell
 from ingest_fn.door import Door
-from ingest_fn.door import open_services as open_ingest
+from ingest_fn.services import open_services as open_ingest
 from ingest_fn.settings import Settings as IngestSettings
 from shared.chat.events import Asked, understand
 from shared.chat.letters import letter_from_push

@@ -25,11 +25,11 @@ import answer_fn.services
 import reformulate_fn.services
 from answer_fn.answer import Services, answer
 from answer_fn.prompts import prompt as answer_prompt
+from answer_fn.services import open_tell_services as open_tell
 from answer_fn.settings import Settings as AnswerSettings
 from answer_fn.tell import Teller
-from answer_fn.tell import open_services as open_tell
 from ingest_fn.door import Door
-from ingest_fn.door import open_services as open_ingest
+from ingest_fn.services import open_services as open_ingest
 from ingest_fn.settings import Settings as IngestSettings
 from reformulate_fn.prompts import prompt as rewrite_prompt
 from reformulate_fn.reformulate import reformulate

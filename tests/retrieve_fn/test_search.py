@@ -9,8 +9,8 @@ import pytest
 from google.api_core.exceptions import InvalidArgument, ServiceUnavailable
 
 from retrieve_fn.budget import tokens, within
-from retrieve_fn.queries import SearchKind, queries
-from retrieve_fn.search import DEPTH, Corpus, fused, search
+from retrieve_fn.queries import DEPTH, SearchKind, fused, queries
+from retrieve_fn.search import Corpus, search
 from shared.messages.envelope import Envelope
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient

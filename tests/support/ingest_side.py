@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from ingest_fn.door import Door, open_services
+from ingest_fn.door import Door
 from ingest_fn.ingest import Services
+from ingest_fn.services import open_services
 from ingest_fn.settings import Settings
 from local.places import ADD_ON_IDENTITY, CHAT_IDENTITY, PUSH_IDENTITY
 from shared.chat.events import understand

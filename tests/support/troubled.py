@@ -9,12 +9,13 @@ import pytest
 
 import answer_fn.services
 import ingest_fn.door
+import ingest_fn.services
 import reformulate_fn.services
 import retrieve_fn.services
 from answer_fn.answer import answer
+from answer_fn.services import open_tell_services as open_tell
 from answer_fn.settings import Settings as AnswerSettings
 from answer_fn.tell import Teller
-from answer_fn.tell import open_services as open_tell
 from ingest_fn.settings import Settings as IngestSettings
 from local.places import CORPUS, HOST, Places
 from reformulate_fn.reformulate import reformulate, show_query
@@ -82,7 +83,7 @@ def _ingest(where: Where, seconds: float, token: str) -> Receive:
         chat_certs_url=where.certs_url,
         questions_per_minute=100_000,
     )
-    services = ingest_fn.door.open_services(settings)
+    services = ingest_fn.services.open_services(settings)
     door = ingest_fn.door.Door(lambda: services, seconds, "dead-letters")
     return lambda: door.receive({"Authorization": f"Bearer {token}"}, as_json(QUESTION))
 

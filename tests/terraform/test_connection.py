@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 
-from ingest_fn.door import Door, open_services
+from ingest_fn.door import Door
+from ingest_fn.services import open_services
 from ingest_fn.settings import Settings
 from local.places import PROJECT
 from local.runner.connect import topic_path

@@ -16,12 +16,11 @@ from local.page.operator.requests import ReplayRequest
 from local.places import PROJECT, Places
 from local.stand_ins.http_gate import google_error
 from ops.audit import new_operation
-from ops.bulk import canary
-from ops.case import Case
+from ops.bulk_replay import canary
+from ops.case import Case, grouped
 from ops.console import as_fields
 from ops.detail import failures_of, in_full
 from ops.errors import Exit, OpsError, explained
-from ops.groups import grouped
 from ops.replay import Order, outlooks
 from ops.selection import Selection
 from ops.settings import Settings

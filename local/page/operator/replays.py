@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from ops.bulk import ANSWERED, RETURNED, UNDER_WAY, Ends, Run
+from ops.bulk_replay import ANSWERED, RETURNED, UNDER_WAY, Ends, Run
 from ops.case import Case
 from ops.errors import explained
 from ops.replay import Order
