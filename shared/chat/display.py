@@ -91,6 +91,8 @@ class Display:
         Returns where it stood first. Raises Permanent or Transient.
         """
         posted = self._post(question, standing, deadline)
+        if standing.ending and not standing.forgotten:
+            _log_posted(question, standing.ending)
         self._look(question, standing.rank, deadline)
         return posted
 
@@ -113,17 +115,19 @@ class Display:
             return self._chat.put_final(question, said, deadline)
         first, *more = contents_of(ending, question)
         logs.info("Ready")  # it may have to wait for its turn in the space
-        posted = self._chat.put_final(question, first, deadline, more=more, parts=standing.parts)
-        answer_seconds = (datetime.now(UTC) - (ending.since or question.asked_at)).total_seconds()
-        logs.info(
-            "Posted",
-            content={"answered": ending.plain},
-            kind=ending.kind,
-            parts=1 + len(more),
-            sources=len(ending.sources),
-            answer_seconds=round(max(0.0, answer_seconds), 3),  # Chat's clock and ours may differ
-        )
-        return posted
+        return self._chat.put_final(question, first, deadline, more=more, parts=standing.parts)
+
+
+def _log_posted(question: Question, ending: Ending) -> None:
+    answer_seconds = (datetime.now(UTC) - (ending.since or question.asked_at)).total_seconds()
+    logs.info(
+        "Posted",
+        content={"answered": ending.plain},
+        kind=ending.kind,
+        parts=len(ending.parts),
+        sources=len(ending.sources),
+        answer_seconds=round(max(0.0, answer_seconds), 3),  # Chat's clock and ours may differ
+    )
 
 
 def _may_stand(error: Exception) -> bool:
