@@ -9,7 +9,7 @@ from shared.memory.records import Standing
 from shared.messages.envelope import Question
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import in_one_line
+from shared.runtime.errors import StepError, in_one_line
 
 #: Seconds for pointing to a late answer, its turn in the space included.
 WAIT_FOR_POINTING = 20.0
@@ -35,7 +35,7 @@ def deliver(question: Question, standing: Standing, services: Services, deadline
         services.display.ending(question, standing, deadline)
         return
     # A copy of a message that was handled in time may come late: then nobody is told.
-    known = services.chat.says(question, ending.text, deadline)
+    known = _says(question, ending.text, services, deadline)
     posted = services.display.ending(question, standing, deadline)
     if known or not posted.in_place:
         return
@@ -43,3 +43,11 @@ def deliver(question: Question, standing: Standing, services: Services, deadline
         services.chat.point(question, posted, pointer_of(question), deadline.within(WAIT_FOR_POINTING))
     except Exception as error:
         logs.warning("The late answer is not pointed to", error=in_one_line(error))
+
+
+def _says(question: Question, said: str, services: Services, deadline: Deadline) -> bool:
+    """Whether the question's message says this now; False when it cannot be read."""
+    try:
+        return services.chat.shown(question, 1, deadline.within(deadline.remaining / 3)) == [said]
+    except StepError:
+        return False

@@ -37,6 +37,7 @@ def open_tell_services(settings: Settings) -> TellServices:
     chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
     records = Records(firestore, settings.history_hours)
     return TellServices(
+        firestore=firestore,
         cases=Cases(firestore),
         failures=Failures(firestore),
         records=records,

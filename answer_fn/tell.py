@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from answer_fn.deliver import deliver
 from answer_fn.reply import quoted, with_contact
@@ -33,6 +34,7 @@ MOST_SOURCES = 3
 class Services:
     """What telling asks of the world."""
 
+    firestore: Any
     cases: Cases
     failures: Failures
     records: Records

@@ -2,7 +2,6 @@
 
 import math
 import time
-import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -109,15 +108,9 @@ class ChatApi:
         """Create a message; None when its id was taken before. Raises Permanent or Transient."""
 
         def request(form: Form) -> CreateMessageRequest:
-            message = message_of(form)
-            # Chat answers a request id that it knows with the message of then, whatever is sent now.
-            unique = f"{space}/{identity}:{final}:{Message.to_json(message)}"
-            asked = CreateMessageRequest(
-                parent=space,
-                message=message,
-                message_id=identity,
-                request_id=str(uuid.uuid5(uuid.NAMESPACE_URL, unique)),
-            )
+            # No request id: Chat answers one that it knows with its message, and does not say that it has
+            # changed nothing. That the message's own id is taken, it says.
+            asked = CreateMessageRequest(parent=space, message=message_of(form), message_id=identity)
             if form.thread:  # without a thread the option is an error
                 asked.message_reply_option = _REPLY
             return asked

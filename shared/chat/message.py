@@ -18,7 +18,7 @@ from shared.language.catalogue import text
 from shared.messages.envelope import Question
 from shared.messages.names import message_name
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import StepError, Transient
+from shared.runtime.errors import Transient
 
 __all__ = ["Card", "Chat", "Content", "Posted", "message_id", "open_chat", "part_role"]
 
@@ -120,13 +120,14 @@ class Chat:
         identity = message_id(question.id, role="late")
         self._api.create(question.space, identity, Form(content, to.thread), deadline, final=True)
 
-    def says(self, question: Question, said: str, deadline: Deadline) -> bool:
-        """Whether the question's message says this now; False when it cannot be read."""
-        try:
-            message = self._api.get(_name(question), deadline.within(deadline.remaining / 3))
-        except StepError:
-            return False
-        return message is not None and message.text == said
+    def shown(self, question: Question, parts: int, deadline: Deadline) -> list[str | None]:
+        """What so many of the question's messages say now (None: there is no such message).
+
+        Raises Permanent or Transient.
+        """
+        roles = ["", *map(part_role, range(1, parts))]
+        messages = (self._api.get(_name(question, role=role), deadline) for role in roles)
+        return [message and message.text for message in messages]
 
     def question_of(self, name: str, question_ids: Collection[str], deadline: Deadline) -> str | None:
         """To which of some questions a message belongs; None when it is not there, or is none of theirs.

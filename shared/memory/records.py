@@ -6,8 +6,9 @@ a person has told the bot to forget outranks all: nothing is recorded of it any 
 what the question's message must show, however often, however late and by whom it is written
 (`shared/chat/display.py`). docs/protocol.md has the rules.
 
-`questions/<message name with _>`: question_id; asked (the question, until it ends); final (the ending:
-`shared/messages/ending.py`), parts (the most messages that an ending of it has had), ended_at; expired_at.
+`questions/<message name with _>`: question_id; opened_at and asked (the question), until it ends; final (the
+ending: `shared/messages/ending.py`), parts (the most messages that an ending of it has had), ended_at;
+expired_at.
 """
 
 from collections.abc import Sequence
@@ -132,6 +133,7 @@ class Records:
         """The fields of a record whose question has just been asked."""
         return {
             "question_id": question.id,
+            "opened_at": now,
             "asked": question.model_dump(mode="json"),
             "expired_at": expiry(now, self._keep),
         }
@@ -139,6 +141,7 @@ class Records:
     def _ended(self, question_id: str, standing: Standing, now: datetime) -> Fields:
         return {
             "question_id": question_id,
+            "opened_at": None,
             "asked": None,
             "final": standing.ending.to_fields() if standing.ending else None,
             "parts": standing.parts,
