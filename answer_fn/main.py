@@ -17,7 +17,7 @@ SETTINGS = read(Settings)
 check_catalogues()
 STEP = serve(step("answer"), SETTINGS, open_services, answer)
 TELLER = Teller(lambda: open_tell_services(SETTINGS), spoken=SETTINGS.languages)
-SWEEPER = Sweeper(pipeline().sweep.path, TELLER.seconds, lambda: TELLER.services)
+SWEEPER = Sweeper(lambda: TELLER.services)
 
 
 @functions_framework.http

@@ -5,7 +5,7 @@ the question's message and before it has looked, nobody comes again to put back 
 question that was registered, but could not be published, has no message that could come again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -38,16 +38,22 @@ REASON = "never_ended"
 class Sweeper(Receiver[None, Services]):
     """Receives the calls of the scheduler. What goes wrong is logged; the next call tries again."""
 
+    def __init__(self, services: Callable[[], Services], seconds: float | None = None) -> None:
+        super().__init__("sweep", seconds or pipeline().teller.seconds.step, services)
+
     def open(self, _headers: Headers, _body: bytes) -> None:
         """There is nothing to read."""
 
     def work(self, _message: None, _headers: Headers, deadline: Deadline) -> None:
         """Set right what is wrong. Raises Permanent or Transient."""
         now = datetime.now(UTC)
-        for asked, ending in _ended(self.services, now, deadline):
+        ended = list(_ended(self.services, now, deadline))
+        for asked, ending in ended:
             _put_back(asked, ending, self.services, deadline)
-        for question in _never_ended(self.services, now, deadline):
+        never_ended = list(_never_ended(self.services, now, deadline))
+        for question in never_ended:
             _end(question, self.services, deadline)
+        logs.info("Swept", ended=len(ended), never_ended=len(never_ended))
 
     def question_id(self, _message: None, _body: bytes) -> str | None:
         """A call is about no question."""

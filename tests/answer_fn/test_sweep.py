@@ -32,7 +32,7 @@ def services(small_cloud: SmallCloud) -> Services:
 
 @pytest.fixture(scope="module")
 def sweeper(services: Services) -> Sweeper:
-    return Sweeper("sweep", 60, lambda: services)
+    return Sweeper(lambda: services)
 
 
 def change(firestore: Any, question: Question, **fields: Any) -> None:

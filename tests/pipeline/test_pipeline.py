@@ -15,6 +15,7 @@ from shared.memory.firestore import document_id
 from shared.pipeline import pipeline
 from tests.support.factories import envelope, push
 from tests.support.factories import question as asked_as
+from tests.support.loopback import http
 from tests.support.stack import AIKOS_DM, SALES, Stack
 
 pytest_plugins = ["tests.support.stack_fixtures"]
@@ -135,6 +136,15 @@ def test_a_conversation_is_kept_for_a_day_in_one_document(stack: Stack) -> None:
     assert fields is not None
     assert [turn["role"] for turn in fields["turns"]] == ["user", "assistant"]
     assert 23.9 < (fields["expired_at"] - fields["updated_at"]).total_seconds() / 3600 <= 24
+
+
+def test_the_scheduler_s_call_reaches_the_sweep(stack: Stack) -> None:
+    port, until = stack.places.functions[pipeline().teller.name], time.monotonic() + 30
+    while socket.socket().connect_ex((HOST, port)) and time.monotonic() < until:
+        time.sleep(0.1)  # it starts after the steps
+
+    assert http.post(stack.places.sweep_url).status_code == 204
+    assert '"message": "Swept"' in (stack.places.logs / "tell.log").read_text()
 
 
 @pytest.mark.parametrize("fault", ["pubsub-duplicate", "pubsub-late"])
