@@ -19,7 +19,7 @@ from typing import Any
 
 from shared.memory import retention
 from shared.memory.firestore import Fields, change, change_all, expiry
-from shared.memory.forgotten import Forgotten, covers
+from shared.memory.forgotten import Forgotten, covers, forgotten_until
 from shared.messages.dead_letter import DeadLetter, reference
 from shared.messages.ending import APOLOGY, Ending
 from shared.runtime.deadline import Deadline
@@ -66,8 +66,9 @@ class Cases:
             stored = None
             if question and covers(notes, question):
                 return []
-            case = case_of(letter, failure, now)
-            new = case if current is None else with_letter(current, letter, case)
+            kept = letter.said_after(forgotten_until(notes))
+            case = case_of(kept, failure, now)
+            new = case if current is None else with_letter(current, kept, case)
             stored = {**(current or {}), **(new or {})}
             return [new, *(None for _ in notes)]
 

@@ -67,6 +67,12 @@ def covers(notes: Iterable[Fields | None], question: Question) -> bool:
     )
 
 
+def forgotten_until(notes: Iterable[Fields | None]) -> datetime | None:
+    """The latest time until which these documents tell to forget; None when they tell nothing."""
+    times = (note.get("at") for note in notes if note)
+    return max((at for at in times if isinstance(at, datetime)), default=None)
+
+
 def _names(question: Question) -> list[str]:
     """What may be forgotten of which a question is."""
     return list(dict.fromkeys((question.conversation, question.space, question.id)))

@@ -8,7 +8,8 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from pydantic import ValidationError
 
@@ -90,6 +91,17 @@ class DeadLetter:
             question=event[1] if event else question,
             envelope=envelope,
         )
+
+    def said_after(self, forgotten_until: datetime | None) -> "DeadLetter":
+        """The letter without what was said in its conversation until then; it may have been asked later."""
+        envelope = self.envelope
+        if envelope is None or forgotten_until is None:
+            return self
+        history = tuple(turn for turn in envelope.history if turn.timestamp > forgotten_until)
+        if history == envelope.history:
+            return self
+        envelope = envelope.model_copy(update={"history": history})
+        return replace(self, data=envelope.to_bytes(), envelope=envelope)
 
     @property
     def contexts(self) -> tuple[Context, ...]:

@@ -29,13 +29,13 @@ from shared.memory.forgotten import COLLECTION as FORGOTTEN
 from shared.memory.forgotten import Forgotten
 from shared.memory.records import Records
 from shared.messages.dead_letter import DeadLetter
-from shared.messages.envelope import Question
+from shared.messages.envelope import Envelope, Question
 from shared.runtime.cloudevent import message
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from tests.conftest import SmallCloud
 from tests.support import remembering
-from tests.support.factories import ending, envelope, push, question
+from tests.support.factories import ending, envelope, push, question, turn
 from tests.support.golden_events import golden, with_message
 from tests.support.ingest_side import BENS_DM, GROUP, Ingest, anew
 
@@ -337,6 +337,21 @@ def test_a_dead_letter_that_is_under_way_is_not_kept_and_says_only_that(
     assert kept(thread) == []
     said = ingest.read(f"{GROUP}/messages/{message_id(waiting.id)}")
     assert said and said["text"] == text("en", "notice", "forgotten_question")
+
+
+def test_a_question_of_afterwards_is_kept_without_what_was_forgotten(
+    ingest: Ingest, firestore: Any, tell: TellServices, shape: str
+) -> None:
+    thread = new_thread()
+    ingest.over_https(forget(shape, thread))
+    asked = question(conversation=thread, space=GROUP, asked_at=datetime.now(UTC) + timedelta(seconds=5))
+    before, after = turn("user", "What is my salary?"), turn("user", "Hello", timestamp=asked.asked_at)
+    headers, body = push(envelope(question=asked, history=(before, after)))
+
+    assert Teller(lambda: tell).receive(headers, body) == ("", 204)
+
+    case = firestore.collection(cases.COLLECTION).document(document_id(asked.id)).get().to_dict()
+    assert Envelope.from_bytes(case["data"]).history == (after,)
 
 
 def test_the_operators_copy_of_a_dead_letter_does_not_bring_it_back(
