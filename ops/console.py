@@ -1,4 +1,4 @@
-"""Printing for the commands: plain lines that read well at 80 columns and without colour."""
+"""Output of the commands: plain lines that are readable with 80 columns and without colour."""
 
 import json
 import sys
