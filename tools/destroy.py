@@ -16,7 +16,7 @@ DATA = (
     "google_pubsub_subscription.backup",
 )
 #: These stay, because they cost nothing and the data depends on them. Terraform knows dependencies between
-#: resources, but not between instances: with one topic as a target, it would destroy what depends on any topic.
+#: resources, not between instances: with one topic as a target, it would destroy what depends on any topic.
 #: Google reserves the id of a deleted role for weeks: https://cloud.google.com/iam/docs/creating-custom-roles
 FOUNDATIONS = ("data.", "google_project_service.", "google_pubsub_topic.", "google_project_iam_custom_role.")
 

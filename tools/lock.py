@@ -17,7 +17,7 @@ RUNTIME = "local"
 def compile_folder(folder: str, *, beside: tuple[str, ...] = (), constraint: str | None = None) -> None:
     """Write `<folder>/requirements.txt` for Python 3.11 to 3.13 on any system, without any index line.
 
-    The file also has the packages that the folders in `beside` need. `constraint` is a file with the versions.
+    The file also has the packages for the folders in `beside`. `constraint` is a file with the versions.
     """
     command = [
         sys.executable, "-m", "uv", "pip", "compile",
