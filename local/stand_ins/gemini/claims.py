@@ -16,7 +16,7 @@ from shared.language.words import Word
 
 #: The weight of a word that is present only as a synonym.
 ANOTHER_WORD = 0.9
-#: The highest weight of an everyday word, as a share of the highest idf. Articles may use another word for it.
+#: The highest weight of an everyday word, as a share of the highest idf. Articles may use another word.
 EVERYDAY = 0.3
 #: The factor for a code such as E203, because nothing else is as exact.
 CODE = 2.0
