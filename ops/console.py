@@ -103,7 +103,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if sys.stdin is None or not sys.stdin.isatty():
-        raise OpsError(f"{question} There is no terminal to ask on. Pass --yes to confirm.", Exit.DECLINED)
+        raise OpsError(f"{question} Without a terminal, pass --yes to confirm.", Exit.DECLINED)
     try:
         meant = typer.confirm(question, err=True)
     except typer.Abort:  # Ctrl-C or Ctrl-D
