@@ -41,7 +41,7 @@ PEOPLE = ("users/1001", "users/1002")
 PATIENCE = 180.0
 #: Seconds between two questions in a quiet space, so that its quota is full again.
 PAUSE = 2.5
-OURS, OTHER = "shared.chat.message:open_chat", "bench.ways:open_chat_until_refused"
+OURS, OTHER = "shared.chat.message:open_chat", "bench.ways:open_chat_in_turn"
 
 
 @dataclass

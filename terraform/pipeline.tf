@@ -14,6 +14,9 @@ locals {
   # replay an event that became a dead letter to it.
   chat_events = local.pipeline.chat_events
 
+  # The function that takes the dead letters.
+  teller = one([for row in local.pipeline.steps : row if row.takes == local.dead_letters])
+
   # One entry per function. Each step gives to the topic that the next step takes. The last step gives to no topic.
   # The function that takes dead letters is not part of this chain.
   way   = [for row in local.pipeline.steps : row.takes if row.takes != local.dead_letters]
