@@ -1,7 +1,7 @@
-# A thin cover: the work is done by scripts that need nothing but Python.
+# The targets only call scripts that need nothing but Python.
 PYTHON3 := $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(if $(shell command -v $(name) 2>/dev/null),$(name))))
 ifeq ($(PYTHON3),)
-$(error threadwise needs Python 3.11, 3.12 or 3.13, and there is no Python here at all)
+$(error threadwise needs Python 3.11, 3.12 or 3.13, but no Python was found)
 endif
 SETUP := $(PYTHON3) tools/setup.py
 VENV_PYTHON := .venv/bin/python
@@ -25,15 +25,15 @@ test-fast: ## run the tests that start no processes and wait for nothing
 	@$(SETUP) test
 	@exec $(VENV_PYTHON) -m pytest -n 2 -m "not slow"
 
-chaos: ## ask hundreds of questions while everything breaks, and check that none is lost (ARGS="--questions 10000")
+chaos: ## ask hundreds of questions while services fail, and check that no question is lost (ARGS="--questions 10000")
 	@$(SETUP) run
 	@exec $(VENV_PYTHON) -m chaos $(ARGS)
 
-bench: ## measure the time to an answer, beside the least it can be and a monolith (ARGS=--quick)
+bench: ## measure the time to an answer, and compare it with the minimum and with a monolith (ARGS=--quick)
 	@$(SETUP) run
 	@exec $(VENV_PYTHON) -m bench.latency $(ARGS)
 
-fuzz: ## the fuzz tests in their long form, tens of thousands of cases (FUZZ_CASES=1000)
+fuzz: ## run the long fuzz tests with tens of thousands of cases (FUZZ_CASES=1000)
 	@$(SETUP) test
 	@FUZZ_CASES=$(or $(FUZZ_CASES),1000) exec $(VENV_PYTHON) -m pytest tests/pipeline/test_fuzz*.py
 
@@ -41,11 +41,11 @@ eval: ## measure rewriting, search and answers offline, and write docs/quality.m
 	@$(SETUP) run
 	@exec $(VENV_PYTHON) -m evaluation $(or $(ARGS),--page)
 
-eval-gate: ## fail when a figure of our own conversations is below the recorded one
+eval-gate: ## fail if a figure for our own conversations is worse than the recorded one
 	@$(SETUP) run
 	@exec $(VENV_PYTHON) -m evaluation --gate evaluation/recorded.json
 
-eval-online: ## the same with real Gemini (GEMINI_API_KEY, costs money); what it says is kept in build/
+eval-online: ## run eval with real Gemini and keep its answers in build/ (needs GEMINI_API_KEY, costs money)
 	@$(SETUP) run
 	@mkdir -p build
 	@exec $(VENV_PYTHON) -m evaluation --online --record build/eval-online.jsonl $(ARGS)
@@ -53,19 +53,19 @@ eval-online: ## the same with real Gemini (GEMINI_API_KEY, costs money); what it
 package: ## write build/<folder>.zip for each function's folder
 	@exec $(PYTHON3) -m tools.package
 
-deploy: ## package, plan, show, ask and apply terraform/ (ARGS="-var project_id=my-project-123")
+deploy: ## package the functions, show Terraform's plan, ask, and apply it (ARGS="-var project_id=my-project-123")
 	@exec $(PYTHON3) -m tools.deploy $(ARGS)
 
-destroy: ## take the deployment down and keep the data; DATA=delete deletes that, too
+destroy: ## take the deployment down and keep the data (DATA=delete deletes the data, too)
 	@exec $(PYTHON3) -m tools.destroy $(if $(filter delete,$(DATA)),--delete-data) $(ARGS)
 
-tables: ## write the tables of docs/ that are made of shared/pipeline.json
+tables: ## write the tables in docs/ that come from shared/pipeline.json
 	@exec $(PYTHON3) -m tools.tables
 
 lock: ## pin the newest versions that requirements.in allows
 	@$(SETUP) test
 	@exec $(VENV_PYTHON) -m tools.lock
 
-clean: ## remove .venv, the local state and everything else that is made here
+clean: ## remove .venv, the local state and all other generated files
 	rm -rf .venv .venv-* .local build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

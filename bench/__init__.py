@@ -1,1 +1,1 @@
-"""Speed, as ratios of what is measured side by side in one run."""
+"""Benchmarks. Each compares things that it measures side by side in one run."""

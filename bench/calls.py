@@ -1,8 +1,8 @@
-"""How many calls of each service does a question take? (`python -m bench.calls`)
+"""Counts the calls of each service for a question (`python -m bench.calls`).
 
-Asks questions on the local cloud, each with one follow-up, and counts the calls that the services have had
-and the tokens that the functions have logged. Printed is the mean of a first question and of a follow-up:
-what the costs in docs/deploy.md are computed from.
+Asks questions on the local cloud, each with one follow-up. Counts the calls to each service, and the tokens
+in the logs of the functions. Prints the means for a first question and for a follow-up. The costs in
+docs/deploy.md are computed from these means.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from local.stand_ins.faults import Faults
 SPACE = "spaces/AAAAhelpdesk"
 QUESTIONS = ("How do I configure the VPN?", "How do I reset my password?", "What is MFA?", "How do I print?")
 FOLLOW_UP = "Can you explain that in more detail?"
-#: Seconds for one question; a slow card or a lease may take some of them.
+#: Seconds to wait for one question. A slow card or a lease may need some of them.
 PATIENCE = 60.0
 
 
 async def ask(cloud: Cloud, text: str, thread: str | None) -> str:
-    """Ask, wait until all that follows from it is done, and return the thread."""
+    """Ask, wait until all work for the question is done, and return the thread."""
     asked = cloud.chat.post_as_person(SPACE, text, thread=thread, locale="en")
     deadline = time.monotonic() + PATIENCE
     quiet = 0
@@ -43,7 +43,7 @@ async def ask(cloud: Cloud, text: str, thread: str | None) -> str:
 
 
 def tokens(logs: Path) -> Counter[tuple[str, str]]:
-    """What the functions have logged of their models so far: (model, input_tokens or output_tokens)."""
+    """The tokens in the logs so far, by (model, `input_tokens` or `output_tokens`)."""
     counted: Counter[tuple[str, str]] = Counter()
     for log in logs.glob("*.log"):
         for line in log.read_text(errors="replace").splitlines():

@@ -1,8 +1,8 @@
-"""How long do the operators' commands take with many dead letters? (`python -m bench.dead_letters`)
+"""Measures the operators' commands with many dead letters (`python -m bench.dead_letters`).
 
-Dead letters of a few causes wait in the backup subscription of the small cloud. `dead reconcile` drains it,
-then the other commands work on the cases, each in a process of its own. Printed are the seconds of each, the
-process's start included, and how many of them it computed: the rest is waiting, also for a busy machine.
+Dead letters with a few causes wait in the backup subscription of the local cloud. `dead reconcile` drains it.
+Then the other commands work on the cases, each in its own process. Prints the seconds of each command,
+including the start of its process, and its CPU seconds. The rest is waiting, also for a busy machine.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ SPACE = "spaces/AAAAhelpdesk"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 PASSAGE = "Install the StarGate client from the App Catalogue. Open it and sign in with your account. " * 10
 TROUBLE = Transient("gemini_unavailable", "503 ServerError")
-#: One in so many was forwarded by Pub/Sub: it names no step, and no code of ours ran last.
+#: One in this many was forwarded by Pub/Sub. It names no step, because none of our code parked it.
 FORWARDED = 4
 
 
@@ -55,7 +55,7 @@ def commands() -> tuple[tuple[str, ...], ...]:
 
 
 def envelope(number: int) -> Envelope:
-    """An envelope as large as most that die in `answer`."""
+    """An envelope of the usual size of those that fail in `answer`."""
     thread = f"{SPACE}/threads/{uuid.uuid4().hex[:11]}"
     question = Question(
         id=thread.replace("threads", "messages") + f".{number}",
@@ -75,7 +75,7 @@ def envelope(number: int) -> Envelope:
 
 
 def publish(letters: int) -> None:
-    """Publish the dead letters; a few in a hundred have a failure record."""
+    """Publish the dead letters. A few percent of them have a failure record."""
     publisher, failures = PublisherClient(), Failures(Client(project=PROJECT))
     takers = list(pipeline().takers.items())
     sent = []

@@ -1,11 +1,11 @@
-"""How long does an answer take, beside what must be waited for? (`make bench`, `python -m bench.latency`)
+"""Compares the time to an answer with the minimum (`make bench`, `python -m bench.latency`).
 
-Every call of a stand-in takes a fixed time (`DELAYS`), so the least that an answer can take is a sum. First
-questions and follow-ups are asked one at a time, by turns of the four functions and of a monolith
-(`bench/monolith.py`), and each is timed from Chat's event to its answer in Chat's own event stream.
+Every call of a stand-in takes a fixed time (`DELAYS`), so the minimum time to an answer is a sum. It
+asks first questions and follow-ups one at a time, in turn to the four functions and to a monolith
+(`bench/monolith.py`). It measures from Chat's event to the answer in Chat's own event stream.
 
-The critical path of a first question, what must be waited for in sequence:
-    pubsub      the question is published; what is read and noted can go beside that
+The critical path of a first question, that is, the calls that must follow each other:
+    pubsub      the question is published; other reads and writes can run at the same time
     pubsub      the query is published
     rag         it is searched for
     pubsub      the findings are published
@@ -18,7 +18,7 @@ That of a follow-up:
     pubsub      the question is published
     gemini      it is rewritten
     pubsub, rag, pubsub, gemini, firestore, chat: as above
-Chat's quota is off: a space that is busy is measured by `bench.one_space`.
+Chat's quota is off. `bench.one_space` measures a busy space.
 """
 
 import asyncio
@@ -55,10 +55,10 @@ PATHS = {
     "first question": ("pubsub", *_SEARCHED_AND_ANSWERED),
     "follow-up": ("firestore", "firestore", "pubsub", "gemini", *_SEARCHED_AND_ANSWERED),
 }
-#: What our p50 may be, as a multiple of the path.
+#: The largest allowed p50 of ours, as a multiple of the critical path.
 TARGET = 1.08
 BOTS = OURS, MONOLITH = "threadwise", "monolith"
-#: Seconds for one answer, and for all that follows from it.
+#: Seconds to wait for one answer, and for all work after it.
 PATIENCE = 30.0
 
 Times = dict[str, dict[str, list[float]]]
@@ -71,7 +71,7 @@ def path(kind: str) -> float:
 
 @dataclass
 class Bench:
-    """A running cloud with both bots; `urls` are where Chat sends its events to, by bot."""
+    """A running cloud with both bots. `urls` has, by bot, the URL to which Chat sends events."""
 
     cloud: Cloud
     watch: Watch
@@ -87,7 +87,7 @@ class Bench:
         return [first, second]
 
     async def pair(self, number: int) -> None:
-        """Ask both the same, the other one first each time, and note how long it took."""
+        """Ask both bots the same, each time in the other order, and record the times."""
         for bot in BOTS if number % 2 else reversed(BOTS):
             taken = await self.converse(bot, QUESTIONS[number % len(QUESTIONS)])
             for kind, seconds in zip(PATHS, taken, strict=True):
@@ -108,7 +108,7 @@ class Bench:
         return seconds, place
 
     async def _quiet(self) -> None:
-        """Wait until all that follows from an answer is done: nothing of it may slow down the next."""
+        """Wait until all work after an answer is done, so that it cannot slow down the next one."""
         quiet, until = 0, time.monotonic() + PATIENCE
         while quiet < 5:  # the next step's message is published before the last one is acknowledged
             await asyncio.sleep(0.1)
@@ -155,7 +155,7 @@ async def measure(pairs: int) -> Times:
 
 
 def spread(values: list[float]) -> dict[str, float]:
-    """The middle of some figures, and the least and the most of them."""
+    """The median, the minimum and the maximum of some figures."""
     return {
         "p50": round(median(values), 3),
         "least": round(min(values), 3),
@@ -164,7 +164,7 @@ def spread(values: list[float]) -> dict[str, float]:
 
 
 def figures(times: Times) -> dict[str, Any]:
-    """For each kind the path, the seconds of each bot, what they are of the path, and ours beside theirs."""
+    """For each kind: the critical path, each bot's seconds and their ratio to it, and the bots' ratio."""
     found: dict[str, Any] = {}
     for kind, of_bots in times.items():
         paired = zip(of_bots[OURS], of_bots[MONOLITH], strict=True)
@@ -181,7 +181,7 @@ def figures(times: Times) -> dict[str, Any]:
 
 
 def table(found: dict[str, Any]) -> str:
-    """The figures as lines: the median, and in brackets the least and the most of all pairs."""
+    """The figures as lines: the median, and in brackets the minimum and maximum of all pairs."""
 
     def shown(values: dict[str, float]) -> str:
         return f"{values['p50']:.2f} ({values['least']:.2f}-{values['most']:.2f})"

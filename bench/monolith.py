@@ -1,10 +1,10 @@
-"""What `bench.latency` compares with: a bot that does the same work in one process and one request.
+"""A bot that does the same work in one process and one request, for the comparison in `bench.latency`.
 
 It takes Chat's event over HTTPS and goes step by step: it posts a card, reads the history of the thread,
 has a follow-up rewritten, searches, has the answer written, posts it, and writes the whole history back. It
 updates the card before each step and waits for that. Its clients are made once; SDKs, prompts, cards and
-final messages are those of the four functions. It has no queue, no record of a question and no protection
-against a second delivery or another writer: what is under way ends with its process.
+final messages are those of the four functions. It has no queue, no record of a question, and no protection
+against a second delivery or another writer. If its process ends, unfinished work is lost.
 """
 
 from dataclasses import dataclass

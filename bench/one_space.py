@@ -1,10 +1,10 @@
-"""How long do people wait in one space, alone and when many ask at once? (`python -m bench.one_space`)
+"""Measures how long people wait in one space, alone and all at once (`python -m bench.one_space`).
 
-Chat takes one write a second there. Two ways to live with that are compared in one run, by turns: ours, and
-another (`bench/ways.py`). First people ask one after the other in a space that is quiet otherwise, then all
-at once. Every call of a stand-in takes the time that it takes in `bench.latency`. Printed are how long people
-waited, how many writes Chat refused for its quota, how many answers overtook another one that was ready
-before, and what was written and asked for each question.
+Chat accepts one write per second in a space. The benchmark compares two ways to handle this, in turn, in one
+run: ours, and another one (`bench/ways.py`). First people ask one after the other in a quiet space, then all
+at once. Every call of a stand-in takes the same time as in `bench.latency`. Prints how long people waited,
+how many writes Chat refused because of its quota, how many answers overtook one that was ready earlier, and
+the number of writes and calls per question.
 """
 
 import asyncio
@@ -39,14 +39,14 @@ from shared.pipeline import pipeline
 SPACE = "spaces/AAAAhelpdesk"
 PEOPLE = ("users/1001", "users/1002")
 PATIENCE = 180.0
-#: Seconds between two questions in a quiet space: its quota is whole again.
+#: Seconds between two questions in a quiet space, so that its quota is full again.
 PAUSE = 2.5
 OURS, OTHER = "shared.chat.message:open_chat", "bench.ways:open_chat_in_turn"
 
 
 @dataclass
 class Waits:
-    """What came of questions: the seconds that people waited, and counts."""
+    """The results for some questions: the seconds that people waited, and counts."""
 
     seconds: list[float] = field(default_factory=list)
     asked: int = 0
@@ -111,7 +111,7 @@ class Space:
         return self.cloud.chat.quotas.refused if self.cloud.chat.quotas else 0
 
     async def _ask(self, number: int) -> float | None:
-        """Ask one question in a thread of its own; the seconds to its end, None without any."""
+        """Ask one question in its own thread. Returns the seconds to its end, or None if it has none."""
         body = {"space": SPACE, "text": QUESTIONS[number % len(QUESTIONS)], "thread": None, "locale": "en"}
         person = PEOPLE[number % len(PEOPLE)]
         started = time.monotonic()
@@ -122,7 +122,7 @@ class Space:
         return self.watch.ends(place)[0] - started
 
     async def _quiet(self) -> None:
-        """Wait for what follows an answer, which tells nobody that it is done."""
+        """Wait for the work after an answer. Nothing reports its end."""
         quiet, until = 0, time.monotonic() + PATIENCE
         while quiet < 3 and time.monotonic() < until:
             await asyncio.sleep(0.1)
@@ -130,7 +130,7 @@ class Space:
 
 
 def order(log: str, message: str) -> list[str]:
-    """The questions in the order in which a function first said something of them."""
+    """The questions in the order in which a function's log first names them."""
     lines = (json.loads(line) for line in log.splitlines() if line.startswith("{"))
     return list(dict.fromkeys(line["question"] for line in lines if line["message"] == message))
 

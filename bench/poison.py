@@ -1,8 +1,8 @@
-"""Do questions that can never be answered slow down the others? (`python -m bench.poison`)
+"""Measures whether questions that can never be answered slow down others (`python -m bench.poison`).
 
-Blocks of questions are asked by turns with and without poison: in a poisoned block the model refuses one
-question in ten, for good. Printed is the 95th percentile of the time to an answer of all that were answered,
-in both kinds of block, and their ratio.
+Asks blocks of questions, in turn with and without poison. In a poisoned block, the model refuses one question
+in ten for good. Prints the 95th percentile of the time to an answer for both kinds of block, and their ratio.
+Only answered questions count.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ PATIENCE = 60.0
 
 
 async def ask(client: httpx.AsyncClient, watch: Watch, number: int) -> tuple[float, bool]:
-    """Ask one question in a thread of its own; the seconds to its end, and whether it was an answer."""
+    """Ask one question in its own thread. Returns the seconds to its end, and whether it was an answer."""
     text = QUESTIONS[number % len(QUESTIONS)]
     body = {"space": SPACES[number % 2], "text": text, "thread": None, "mention": True, "locale": "en"}
     started = time.monotonic()
@@ -54,7 +54,7 @@ async def block(url: str, watch: Watch, questions: int, rate: float) -> list[tup
 
 
 async def measure(blocks: int, questions: int, rate: float) -> None:
-    """Run clean and poisoned blocks by turns and print what came of it."""
+    """Run clean and poisoned blocks in turn, and print the results."""
     seconds: dict[str, list[float]] = {"clean": [], "poisoned": []}
     refused = 0
     with tempfile.TemporaryDirectory(prefix="threadwise-bench-") as folder:

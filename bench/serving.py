@@ -1,4 +1,4 @@
-"""A function of the benches' own, served as the four are: a process of functions-framework on a port."""
+"""Serves a benchmark's own function like the four functions: with functions-framework on a port."""
 
 import asyncio
 import os

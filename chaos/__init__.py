@@ -1,1 +1,1 @@
-"""Thousands of questions while everything breaks, and a checker that looks only from outside."""
+"""Asks thousands of questions while services fail. A checker then looks at the results from outside."""

@@ -1,4 +1,4 @@
-"""`python -m chaos`: ask while everything breaks, and check that no question is lost or doubled."""
+"""`python -m chaos`: ask while services fail, and check that no question is lost or answered twice."""
 
 import asyncio
 import fnmatch
@@ -37,7 +37,7 @@ def chaos(
 ) -> None:
     """Ask questions while functions are killed and services fail; then check, replay and check again.
 
-    Exit code 1 when a single question was lost, doubled or misplaced; state and logs are kept then.
+    Exit code 1 if a question was lost, answered twice or misplaced. State and logs are then kept.
     """
     isolate(os.environ)
     if emulators and (reason := missing("pubsub") or missing("firestore")):

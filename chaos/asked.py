@@ -1,4 +1,4 @@
-"""What people have done: the questions they asked, and what else might change how a question ends."""
+"""The actions of people: their questions, and other actions that may change the end of a question."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Forgot:
-    """A person told the bot to forget a conversation: `name` and `created` of the message that says so."""
+    """A person told the bot to forget a conversation, in the message `name` that was `created` then."""
 
     place: str
     name: str

@@ -1,7 +1,7 @@
-"""One question, one end: the rule that no fault may break, checked from outside alone.
+"""Checks the rule that no fault may break: each question has exactly one end.
 
-It imports nothing of the functions. Four things must say the same of a question: Chat, its record, what is
-remembered, and its case. What they look like is in `chaos/world.py`.
+The checker imports nothing from the functions. For each question, Chat, the record, the saved turn and the
+case must agree. `chaos/world.py` knows their formats.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ _ENDS = {
 
 
 def check(asked: Iterable[Asked], outside: Outside, done: Done | None = None) -> Verdict:
-    """Look for violations of the rule; a question that Chat could not even hand over may have no end."""
+    """Look for violations of the rule. A question that Chat could not deliver may have no end."""
     asked, done = list(asked), done or Done()
     gone, unforgotten = forgotten(asked, outside, done)
     theirs = [question for question in asked if question.name not in gone]
@@ -65,7 +65,7 @@ def check(asked: Iterable[Asked], outside: Outside, done: Done | None = None) ->
 def check_replayed(
     asked: Iterable[Asked], outside: Outside, before: Verdict, done: Done | None = None
 ) -> Verdict:
-    """The same once all dead letters were replayed: no apology is left, and no message has been replaced."""
+    """The same after a replay of all dead letters. No apology may be left, and no message may be replaced."""
     done = done or Done()
     verdict = check(asked, outside, done)
     sorry = [
@@ -85,7 +85,7 @@ def check_replayed(
 def _ends(
     asked: list[Asked], endings: dict[str, Ending], matched: Matched, outside: Outside, done: Done
 ) -> Iterator[Violation | dict[str, End]]:
-    """How each question ended, or what is wrong with its messages."""
+    """The end of each question, or the problem with its messages."""
     cases, entered = by_question(outside.documents, CASES), _entered(outside)
     may_be_deleted = Counter(done.deleted)
     for question in asked:
@@ -125,7 +125,7 @@ def _instead(name: str, ending: Ending | None, message: Json) -> Violation:
 
 
 def _entered(outside: Outside) -> set[str]:
-    """The questions that something is kept for: not those that only got a sentence."""
+    """The questions with something in Firestore. Questions that only got a short reply have nothing."""
     held = outside.documents.get(TURNS, {}).values()
     entries = (entry for each in held for part in ("turns", "pending") for entry in each.get(part, ()))
     return {str(entry.get("question_id")) for entry in entries} | set(by_question(outside.documents, CASES))
@@ -134,7 +134,7 @@ def _entered(outside: Outside) -> set[str]:
 def _spare(
     asked: list[Asked], endings: dict[str, Ending], matched: Matched, done: Done
 ) -> Iterator[Violation]:
-    """Messages that are no question's."""
+    """Messages that belong to no question."""
     homes, lost = (
         {question.place for question in asked},
         [q for q in asked if q.name in endings and q.name not in matched.shown and not done.deleted[q.place]],
@@ -158,7 +158,7 @@ def _spare(
 
 
 def _pointers(asked: list[Asked], matched: Matched) -> Iterator[Violation]:
-    """More pointers to an answer than questions that it may be the answer to."""
+    """Answers with more pointers to them than there are questions that they may answer."""
     questions = Counter((question.place, question.text) for question in asked)
     for place, messages in matched.pointers.items():
         for text, count in Counter(str(message.get("text")) for message in messages).items():

@@ -1,4 +1,4 @@
-"""What people do besides asking: they click, delete what the bot said, and tell it to forget."""
+"""What people do besides asking: they click buttons, delete the bot's messages, and tell it to forget."""
 
 import time
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from chaos.world import AGAIN_ACTIONS, FORGET_WORDS, RATE_ACTION, Json, buttons
 
 #: Seconds a person waits for the bot before writing on.
 PATIENCE = 30.0
-#: What a thumb says.
+#: The values of the thumbs.
 UP = "up"
 
 
 @dataclass(frozen=True)
 class Deeds:
-    """Does it on the chat page, and notes in `done` what was done."""
+    """Acts on the chat page, and records the actions in `done`."""
 
     client: httpx.AsyncClient
     watch: Watch
     done: Done
 
     async def do(self, deed: str, asked: Asked) -> None:
-        """Do a thing about a question; nothing where there is no message or no button for it yet."""
+        """Act on a question. Does nothing if its message or button does not exist yet."""
         match deed:
             case script.RATE:
                 await self._click(asked, frozenset({RATE_ACTION}))
@@ -65,12 +65,12 @@ class Deeds:
                 await self.watch.ended(asked.place, ended + 1, PATIENCE)
 
     def _below(self, asked: Asked) -> list[Json]:
-        """The bot's messages since a question where it was asked, the latest first."""
+        """The bot's messages after a question, in the same place, the latest first."""
         said = self.watch.said_in(asked.place)
         return [message for message in reversed(said) if message["createTime"] > asked.created]
 
     async def _post(self, path: str, body: Json) -> Json:
-        """What the page answers; nothing where Chat refuses, such as when the bot does not answer a click."""
+        """The answer of the page. Empty if Chat refuses, for example if the bot did not answer a click."""
         answer = await self.client.post(f"/page/{path}", json=body)
         return dict(answer.json()) if answer.is_success else {}
 

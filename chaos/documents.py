@@ -1,4 +1,4 @@
-"""What Firestore holds of each question, against what is noted as its end."""
+"""Compares Firestore's documents about each question with its recorded end."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ def documents_of(
     ended: dict[str, End],
     outside: Outside,
 ) -> Iterator[Violation]:
-    """What is wrong with the turns, the case and the searches of each question."""
+    """Problems with the turns, the case and the search queries of each question."""
     cases = by_question(outside.documents, CASES)
     said: dict[str, list[Json]] = defaultdict(list)
     for message in outside.messages:
@@ -84,7 +84,7 @@ def _case(
 def _crossed(
     question: Asked, ending: Ending | None, turns: list[Json], said: list[Json]
 ) -> Iterator[Violation]:
-    """A search for what only other conversations are about: not even an earlier answer in this one."""
+    """Search queries with words from other conversations that this conversation never contained."""
     heard = [str(each.get("text")) for each in said if str(each["createTime"]) < question.created]
     known = "\n".join(heard).lower()
     queries = {ending.search_query if ending else None, *(turn.get("search_query") for turn in turns)}
@@ -95,7 +95,7 @@ def _crossed(
 
 
 def strangers(asked: Iterable[Asked], outside: Outside) -> Iterator[Violation]:
-    """Turns in a conversation that the question was not asked in."""
+    """Turns that are saved in the wrong conversation."""
     home = {question.name: document_of(question.place) for question in asked}
     for name, conversation in outside.documents.get(TURNS, {}).items():
         for question in {str(turn.get("question_id")) for turn in conversation.get("turns", [])}:

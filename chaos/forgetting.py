@@ -1,4 +1,4 @@
-"""Of a conversation that a person told the bot to forget, nothing is left but that it was."""
+"""Checks that nothing is left of a forgotten conversation, except the fact that it was forgotten."""
 
 import re
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ from chaos.world import (
     shows_sources,
 )
 
-#: In every answer, and in no sentence that only says that something is forgotten.
+#: Every answer contains this, and no confirmation of `/forget` does.
 KEYS = tuple(topic.key.lower() for topics in TOPICS.values() for topic in topics)
 
 _NAME = re.compile(r"spaces/[\w-]+/messages/[\w.-]+")
 
 
 def forgotten(asked: list[Asked], outside: Outside, done: Done) -> tuple[set[str], list[Violation]]:
-    """The names of the questions that are to be forgotten, and what is left of them all the same.
+    """The names of the questions to forget, and what is still left of them.
 
-    What was asked after a conversation was to be forgotten is none of them.
+    Questions after the order to forget do not count.
     """
     tombstones = {str(each.get("name")) for each in outside.documents.get(TOMBSTONES, {}).values()}
     names: set[str] = set()
@@ -47,7 +47,7 @@ def forgotten(asked: list[Asked], outside: Outside, done: Done) -> tuple[set[str
 
 
 def _named(outside: Outside) -> dict[str, set[str]]:
-    """All messages that a collection names anywhere, by their names or as ids of documents."""
+    """All messages that the documents of a collection name, in fields or as document ids."""
     return {
         collection: {name for each in documents.values() for name in _NAME.findall(str(each))}
         | set(documents)
@@ -64,7 +64,7 @@ def _kept(questions: list[Asked], named: dict[str, set[str]]) -> Iterator[Violat
 
 
 def _said(forgot: Forgot, asked: list[Asked], outside: Outside) -> Iterator[Violation]:
-    """Progress that is left, and words of the conversation that came after the bot said that it forgot."""
+    """Progress that is still shown, and messages with words of the conversation after it was forgotten."""
     here = [message for message in outside.messages if place_of(message) == forgot.place]
     since = [
         _time(each["createTime"]) for each in here if each["createTime"] > forgot.created and _wordless(each)
@@ -72,7 +72,7 @@ def _said(forgot: Forgot, asked: list[Asked], outside: Outside) -> Iterator[Viol
     later = [question.created for question in asked if question.place == forgot.place]
     until = min((created for created in later if created > forgot.created), default="~")
     for message in here:
-        # What was created later may be the answer to a later question, which is looked at as any other.
+        # A message that was created later may answer a later question. The other checks look at those.
         if message["createTime"] > until:
             continue
         if is_progress(message):
@@ -84,7 +84,7 @@ def _said(forgot: Forgot, asked: list[Asked], outside: Outside) -> Iterator[Viol
 
 
 def _wordless(message: Json) -> bool:
-    """Whether a message says nothing of what was asked."""
+    """Whether a message contains nothing of the question."""
     text = str(message.get("text", "")).lower()
     told = any(key in text for key in KEYS) or REFERENCE.search(text) is not None
     return bool(text) and not (told or is_progress(message) or shows_sources(message))

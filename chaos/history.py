@@ -1,8 +1,8 @@
-"""What stood in Chat over time: once an end has been shown, whatever lower covers it is put back soon.
+"""Checks Chat's messages over time. If something lower covers an end, the end must come back soon.
 
-An end is known by what the record or the case of its question holds. Of two, an answer is higher than an
-apology, and whatever is neither (progress, a notice) is lower than both. When its asker has had a question
-answered anew, the end of before may be covered, so what is looked at begins there.
+The record or the case of a question says which text is its end. An answer is higher than an apology, and
+everything else (progress, a notice) is lower than both. If the asker has the question answered again, the
+earlier end may be covered. So the check begins at that time.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from chaos.verdict import Kind, Verdict, Violation
 from chaos.watch import Shown, Watch
 from chaos.world import CASES, Json, by_question, says_the_same
 
-#: Seconds that an end may be covered by something lower.
+#: Seconds for which something lower may cover an end.
 SOON = 10.0
 
 
@@ -27,7 +27,7 @@ def followed(
     *,
     since: float = 0.0,
 ) -> Verdict:
-    """The verdict with how long ends were covered since a time (`time.monotonic()`)."""
+    """The verdict, with the seconds for which ends were covered since a time (`time.monotonic()`)."""
     cases = by_question(outside.documents, CASES)
     covers: list[float] = []
     violations: list[Violation] = []
@@ -51,7 +51,7 @@ def _since(states: list[Shown], begin: float, *, standing: bool) -> list[Shown]:
 
 
 def _covers(states: list[Shown], end: Json, reference: str) -> Iterator[tuple[float, str]]:
-    """For how long, and by what first, something lower covered what was highest by then."""
+    """How long something lower covered the highest state so far, and the first such text."""
     highest, covered_at, by = 0, None, ""
     for state in states:
         rank = _rank(state, str(end["text"]), reference)

@@ -1,4 +1,4 @@
-"""People who ask: many conversations at once through the chat page's API, at a bounded rate."""
+"""People who ask: many conversations at once through the API of the chat page, at a limited rate."""
 
 import asyncio
 import time
@@ -15,17 +15,17 @@ from chaos.world import Json
 
 #: Conversations under way at once.
 AT_ONCE = 64
-#: Questions a second, at most; fewer are spread over some time, so that a short run meets faults too.
+#: Maximum questions per second. A short run asks more slowly, so that it meets faults, too.
 RATE = 25.0
 LEAST_SECONDS = 30.0
-#: What share of the questions of one person is taken, if they come as fast as all others'.
+#: The share of one person's questions that the bot accepts, if everybody asks equally fast.
 PATIENCE_WITH_ONE = 0.95
 #: Seconds between two messages of a hasty person.
 HASTE = 0.5
 
 
 class Load:
-    """Asks all questions of `conversations` within `seconds` or more, and keeps what it has asked."""
+    """Asks all questions of `conversations` in `seconds` or longer, and remembers them."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Load:
         self.done = Done()
 
     async def run(self, until: float, on_asked: Callable[[], None]) -> None:
-        """Ask until all is asked, or until the monotonic time `until`; `on_asked` is called for each."""
+        """Ask all questions, but only until the monotonic time `until`. Calls `on_asked` for each one."""
         # The page drops idle connections: a new one for each question cannot be dropped under it.
         limits = httpx.Limits(max_keepalive_connections=0)
         client = httpx.AsyncClient(base_url=self._url, trust_env=False, timeout=60, limits=limits)
@@ -103,7 +103,7 @@ class Load:
     async def _wait(self, asked: Asked, count: int) -> None:
         if asked.conversation.hasty:
             await asyncio.sleep(HASTE)
-        else:  # for the next answer there, not for all: one that is lost must not hold up the rest
+        else:  # only for the next answer, not for all: a lost answer must not block the others
             await self._watch.ended(asked.place, count, PATIENCE)
 
 
@@ -114,7 +114,7 @@ def rate_of(conversations: Iterable[Conversation], seconds: float = LEAST_SECOND
 
 
 def patience_with_one(conversations: Iterable[Conversation]) -> int:
-    """How many questions a minute are to be taken of one person, so that some are one too many."""
+    """The limit of questions per person and minute, so that a few questions exceed it."""
     return max(5, round(rate_of(conversations) * 60 / len(PEOPLE) * PATIENCE_WITH_ONE))
 
 

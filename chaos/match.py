@@ -1,4 +1,4 @@
-"""Which message is whose: by where it stands and what it says, never by how the bot derives its ids."""
+"""Matches messages to questions by place and text, and never by the way the bot derives its ids."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
@@ -8,7 +8,7 @@ from functools import partial
 from chaos.asked import Asked
 from chaos.outside import Outside
 from chaos.watch import place_of
-from chaos.world import Ending, Json, is_notice, is_pointer, shows
+from chaos.world import FORGOT, Ending, Json, is_notice, is_pointer, shows
 
 
 @dataclass(frozen=True)
@@ -30,31 +30,35 @@ class Matched:
 def match(
     asked: Iterable[Asked], endings: dict[str, Ending], entered: Collection[str], outside: Outside
 ) -> Matched:
-    """Give each question its messages; `entered` are the names of those that something is kept for."""
+    """Assign messages to each question. `entered` has the names of questions with something in Firestore."""
     questions: dict[str, list[Asked]] = defaultdict(list)
     for question in asked:
         questions[question.place].append(question)
     messages: dict[str, list[Json]] = defaultdict(list)
+    of_commands: dict[str, list[Json]] = defaultdict(list)
     matched = Matched(pointers=defaultdict(list))
     for message in outside.messages:
-        kept = matched.pointers if is_pointer(message) else messages
+        if message.get("text") in FORGOT:
+            kept = of_commands
+        else:
+            kept = matched.pointers if is_pointer(message) else messages
         kept[place_of(message)].append(message)
-    for place in {*questions, *messages}:
+    for place in {*questions, *messages, *of_commands}:
         left = _Left(messages[place])
         _by_text(questions[place], endings, left, matched)
         _by_order(questions[place], entered, left, matched, outside.not_taken)
-        matched.spare[place] = left.messages
+        matched.spare[place] = [*left.messages, *of_commands[place]]
     return matched
 
 
 class _Left:
-    """The messages of a place that are nobody's yet, oldest first."""
+    """The messages of a place that are not assigned yet, oldest first."""
 
     def __init__(self, messages: list[Json]) -> None:
         self.messages = list(messages)
 
     def take(self, question: Asked, fits: Callable[[Json], bool]) -> Json | None:
-        """The oldest that came after the question and fits."""
+        """The oldest suitable message after the question."""
         for message in self.messages:
             if message["createTime"] > question.created and fits(message):
                 self.messages.remove(message)
@@ -81,9 +85,9 @@ def _by_order(
     not_taken: frozenset[str],
 ) -> None:
     without = [each for each in reversed(questions) if each.name not in matched.shown]
-    # Those that Chat could not hand over may have none, so they choose last.
+    # Questions that Chat could not deliver may have no message, so they choose last.
     for question in sorted(without, key=lambda each: each.name in not_taken):
-        # A sentence is the end of what never entered the pipeline; elsewhere it is what a click was told.
+        # A short reply ends a question that never entered the pipeline. Otherwise it answers a click.
         sentence = question.name not in entered
         message = left.take(question, is_notice if sentence else _is_no_notice)
         if message := message or left.take(question, lambda _: True):

@@ -1,4 +1,4 @@
-"""What can be seen from outside after the fact: Chat's messages, Firestore's documents, the dead letters."""
+"""What is visible from outside afterwards: Chat's messages, Firestore's documents, the dead letters."""
 
 import warnings
 from collections import Counter
@@ -17,7 +17,7 @@ from shared.pipeline import pipeline
 
 #: Dead letters pulled at once: gRPC takes 4 MiB, a message with its findings is some 10 KiB.
 AT_ONCE = 100
-#: Instead of a question's id: a message of which nobody can tell whose it is.
+#: Stands for the question's id if a message does not say to which question it belongs.
 UNREADABLE = "?"
 
 
@@ -31,15 +31,15 @@ class Outside:
     documents: Documents = field(default_factory=dict)
     #: Dead letters that went through Pub/Sub, by question id.
     letters: Counter[str] = field(default_factory=Counter)
-    #: How many of them Pub/Sub has made itself, after all attempts; the others the functions, at once.
+    #: How many of them Pub/Sub forwarded after all attempts. The functions parked the others at once.
     exhausted: int = 0
-    #: Whether Chat refused calls for good, so that an asker may not have been told.
+    #: Whether Chat refused calls for good. Then an asker may have received no message.
     refused: bool = False
-    #: Whether nothing was under way any more.
+    #: Whether all work had ended.
     settled: bool = True
 
     def turns(self, place: str, part: str = "turns") -> list[Json]:
-        """What is remembered of a conversation; or what is `pending` there."""
+        """The saved turns of a conversation, or its `pending` questions."""
         held: list[Json] = self.documents.get(TURNS, {}).get(document_of(place), {}).get(part, [])
         return held
 

@@ -1,4 +1,4 @@
-"""Waiting until nothing is under way any more."""
+"""Waits until all work has ended."""
 
 import asyncio
 import time
@@ -14,9 +14,9 @@ from chaos.world import CASES, REFERENCE, TOMBSTONES, Json, document_of
 from local.places import PROJECT
 from local.runner.cloud import Cloud
 
-#: Seconds for everything under way to end once the faults are off: the longest step, and some backoff.
+#: Seconds in which all work must end after the faults are off: the longest step, and some backoff.
 SETTLING = 240.0
-#: Nothing may be under way for so long, in seconds: what was acknowledged may still be shown.
+#: Seconds without work before a run counts as quiet. An acknowledged message may still be shown later.
 QUIET = 1.0
 #: The same on Google's emulator, where only what shows can be seen: longer than it waits before it delivers
 #: again what has failed (1 s, measured).
@@ -28,7 +28,7 @@ LOOKS = 10
 async def settled(
     cloud: Cloud, watch: Watch, asked: Iterable[Asked], *, official: bool, replayed: bool
 ) -> bool:
-    """Wait until nothing is under way any more; False when that does not come.
+    """Wait until all work has ended. Returns False if it does not end in time.
 
     `official`: on Google's emulators. `replayed`: all dead letters were, and no apology may be left.
     """
@@ -43,7 +43,7 @@ async def settled(
 
 
 async def _quiet(busy: Callable[[], Awaitable[bool]], seconds: float) -> bool:
-    """Wait until nothing has been busy for `seconds`."""
+    """Wait until there has been no work for `seconds`."""
     until = time.monotonic() + SETTLING
     quiet_since = time.monotonic()
     while time.monotonic() < until:
@@ -56,9 +56,9 @@ async def _quiet(busy: Callable[[], Awaitable[bool]], seconds: float) -> bool:
 
 
 class Onlooker:
-    """Tells what is under way by what shows: Google's emulator does not say what it has yet to deliver.
+    """Finds unfinished work by what is visible. Google's emulator does not report undelivered messages.
 
-    So something is under way while a question has no end, and whenever Chat or Firestore have changed.
+    So work counts as unfinished while a question has no end, and whenever Chat or Firestore have changed.
     """
 
     def __init__(self, cloud: Cloud, watch: Watch, asked: Iterable[Asked], *, replayed: bool) -> None:
@@ -70,7 +70,7 @@ class Onlooker:
         self._seen: tuple[dict[str, Json], dict[str, Any]] | None = None
 
     async def sees_work(self) -> bool:
-        """Whether it looks as if something were under way."""
+        """Whether some work seems unfinished."""
         documents = await asyncio.to_thread(self._documents)
         if (
             not self._cloud.idle
@@ -91,7 +91,7 @@ class Onlooker:
         }
 
     def _owed(self, documents: set[str]) -> bool:
-        """Whether an end is yet to come: not where Chat gave up, or refuses to tell, or it is forgotten."""
+        """Whether a question waits for its end. Not if Chat gave up or refused, or if it is forgotten."""
         taken = Counter(
             question.place
             for question in self._asked
@@ -102,7 +102,7 @@ class Onlooker:
         return any(len(self._watch.ends(place)) < count for place, count in taken.items())
 
     def _sorry(self, documents: set[str]) -> bool:
-        """Whether an apology is left where one must not be."""
+        """Whether an apology is left that should be an answer now."""
         return any(
             REFERENCE.search(str(message.get("text")))
             for message in self._watch.of_the_bot()

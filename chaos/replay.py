@@ -1,4 +1,4 @@
-"""Every dead letter sent again to where it came from, with the operators' own tool."""
+"""Replays all dead letters with the operators' own tool."""
 
 from ops.audit import new_operation
 from ops.bulk_replay import Ends, Run
@@ -7,7 +7,7 @@ from ops.selection import Selection
 from ops.settings import Settings
 from ops.world import World
 
-#: Messages a second: as fast as it can.
+#: Messages per second: so many that the rate is not limited.
 RATE = 1000.0
 
 
@@ -16,6 +16,6 @@ def replay(project: str) -> None:
     world = World(Settings(google_cloud_project=project, operator="chaos"))
     order = Order(new_operation("replay", "chaos", "faults are off"))
     world.audit.begin(order.operation, "all")
-    # Never stopped by what comes back: the checker judges that.
+    # It never stops because letters come back. The checker judges those.
     run = Run(world, order, RATE, Ends(world, stop_at=1.0), on_result=lambda _: None, on_look=lambda _: None)
     run.send(world.store.select(Selection()))

@@ -1,4 +1,4 @@
-"""The table at the end of a run, and what was wrong."""
+"""The table at the end of a run, and the violations."""
 
 import statistics
 from collections import Counter
@@ -12,7 +12,7 @@ from rich.table import Table
 from chaos.asked import Done
 from chaos.verdict import End, Kind, Verdict, Violation
 
-#: So many violations of a kind are shown one by one, under fault and after the replay; the table counts all.
+#: How many violations of a kind are shown one by one, before and after the replay. The table counts all.
 MOST_SHOWN = 5
 
 
@@ -37,7 +37,7 @@ class Figures:
 
     @property
     def violations(self) -> list[Violation]:
-        """What was wrong before the replay, and after it."""
+        """The violations before and after the replay."""
         return [*self.first.violations, *self.second.violations]
 
 

@@ -1,4 +1,4 @@
-"""One run: ask under fault, check, replay the dead letters without faults, check again."""
+"""One run: ask while faults are on, check, replay the dead letters without faults, and check again."""
 
 import asyncio
 import os
@@ -104,7 +104,7 @@ async def _run(plan: Plan, places: Places, console: Console) -> Figures:
 
 
 async def _ask(load: Load, storm: Storm, until: float, total: int, console: Console) -> None:
-    """Ask everything while the storm blows."""
+    """Ask all questions while the faults are on."""
     with Progress(
         TextColumn("asking"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
     ) as progress:
@@ -121,7 +121,7 @@ async def _ask(load: Load, storm: Storm, until: float, total: int, console: Cons
 async def _look(
     settling: Awaitable[bool], places: Places, watch: Watch, faults: Faults, console: Console
 ) -> Outside:
-    """What is to be seen once nothing is under way any more."""
+    """What is visible after all work has ended."""
     with console.status("waiting until nothing is under way"):
         at_rest = await settling
     outside = await asyncio.to_thread(

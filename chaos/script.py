@@ -1,4 +1,4 @@
-"""What is asked: conversations in the sample company's spaces and direct messages, drawn from a seed."""
+"""The questions: conversations in spaces and direct messages of the sample company, drawn from a seed."""
 
 import random
 from collections.abc import Collection, Iterator
@@ -11,14 +11,14 @@ SPACES = ("spaces/AAAAhelpdesk", "spaces/AAAAsalestyo")
 PEOPLE = ("users/1001", "users/1002")
 #: The direct messages, with the person each belongs to.
 DIRECT = {"spaces/dmAikoAAAAE": "users/1001", "spaces/dmBenAAAAAE": "users/1002"}
-#: A direct message is one conversation: with more questions its memory would drop the oldest, rightly.
+#: A direct message is one conversation. With more questions, its memory would correctly drop the oldest.
 MOST_IN_DIRECT = 80
-#: What a person does once the answer is there, or at once if they do not wait; and how often.
+#: What a person does after the answer (or at once, if they do not wait), and how often.
 RATE, AGAIN, DELETE, FORGET = "rate", "again", "delete", "forget"
 DEEDS = {RATE: 0.08, AGAIN: 0.15, DELETE: 0.05, FORGET: 0.04}
-#: Questions that are too much: too long a one, and too many within a minute.
+#: Questions that exceed a limit: too long, or too many within a minute.
 TOO_LONG, TOO_MANY = EXCESSES = ("too-long", "too-many")
-#: How many questions in a space are longer than the bot takes.
+#: How many questions in a space are longer than the bot accepts.
 ENDLESS, CHARACTERS = 0.01, 2500
 #: How many conversations have a person who writes on without waiting for the answer.
 HASTY = 0.15
@@ -33,8 +33,8 @@ class Topic:
     first: str
 
 
-#: Each space, and direct messages in each language, have topics of their own: a key that turns up
-#: anywhere else has crossed over.
+#: Each space has its own topics, and so do direct messages in each language. A key in any other place is an
+#: error.
 TOPICS = {
     SPACES[0]: (
         Topic("VPN", "en", "How do I configure the VPN?"),
@@ -119,7 +119,7 @@ def _conversation(
 ) -> Conversation:
     questions = [topic.first, *(rng.choice(FOLLOW_UPS[topic.locale]) for _ in range(size - 1))]
     hasty = rng.random() < HASTY
-    # What a direct message forgets is the whole of a conversation that is much longer than the others.
+    # In a direct message, forgetting deletes a whole conversation that is much longer than the others.
     offered = [deed for deed in DEEDS if deed != FORGET or space not in DIRECT]
     nothing = 1 - sum(DEEDS[deed] for deed in offered)
     deeds = rng.choices([*offered, ""], [*(DEEDS[deed] for deed in offered), nothing], k=size)

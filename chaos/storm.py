@@ -1,4 +1,4 @@
-"""Faults by a seeded schedule: the same seed gives the same faults, in the same order and for as long."""
+"""Faults on a random schedule. The same seed gives the same faults, in the same order, of the same length."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ from local.stand_ins.faults import SERVICES, Faults, fault_names
 from shared.pipeline import pipeline
 
 KILL, RESTART = "killed", "pubsub-restarted"
-#: Seconds from the beginning of one fault to that of the next, at least and at most.
+#: Shortest and longest time from the start of one fault to the start of the next, in seconds.
 GAP = (0.8, 3.0)
 
 
@@ -54,8 +54,8 @@ CRASH_LOOP_SECONDS = (17.0, 20.0)
 CRASH_EVERY = 3.0
 
 
-#: The services that can be troubled when Pub/Sub and Firestore are Google's emulators. Those answer as they
-#: please, and a restart of theirs loses every message.
+#: The services that can have faults if Pub/Sub and Firestore are Google's emulators. The emulators have no
+#: faults to switch on, and lose all messages in a restart.
 BESIDE_EMULATORS = tuple(service for service in SERVICES if service not in ("pubsub", "firestore"))
 
 
@@ -77,7 +77,7 @@ def schedule(
 
 def _rounds(seed: int) -> Iterator[Blow]:
     rng = random.Random(seed)
-    # Not the first one: Chat would give up, and nothing would be at stake.
+    # Not the first function: Chat would give up, and the run would test nothing.
     crash_loops = tuple(step.name for step in pipeline().functions[1:])
     while True:
         kinds = [*blow_names(), RESTART]
@@ -96,15 +96,15 @@ def _blow(name: str, rng: random.Random) -> Blow:
     lasts, share, seconds = (round(rng.uniform(*between), 2) for between in ranges)
     if (
         name == "ingest-skewed"
-    ):  # with a clock that is behind it believes no token of Chat's, and nothing is asked
+    ):  # with a slow clock it would accept no token from Chat, and there would be no questions
         seconds = abs(seconds)
     return Blow(name, gap, lasts, share, seconds)
 
 
 class Storm:
-    """Strikes with these blows until it is stopped.
+    """Switches these faults on and off until it is stopped.
 
-    `hits` counts, by name, what was hit: calls, deliveries and processes.
+    `hits` counts the calls, deliveries and processes that were hit, by the name of the fault.
     """
 
     def __init__(self, cloud: Cloud, functions: Functions, faults: Faults, blows: Iterator[Blow]) -> None:
@@ -116,7 +116,7 @@ class Storm:
 
     @property
     def hits(self) -> Counter[str]:
-        """What was hit so far."""
+        """The hits so far."""
         return self._direct + Counter(self._faults.hits)
 
     async def run(self) -> None:

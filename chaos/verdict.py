@@ -1,4 +1,4 @@
-"""What the checker can say: how a question ended, and how the rule was broken for it."""
+"""The checker's verdict: the end of each question, and the violations of the rule."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from chaos.world import Json
 
 
 class Kind(StrEnum):
-    """How the rule can be broken."""
+    """The kinds of violations."""
 
     LOST = "lost"
     NO_END = "progress stands as the end"
@@ -39,7 +39,7 @@ class Kind(StrEnum):
 
 
 class End(StrEnum):
-    """What the last word to a question was."""
+    """The ways in which a question can end."""
 
     ANSWER = "answered"
     CLARIFICATION = "asked back"

@@ -14,13 +14,13 @@ from chaos.world import Json, is_pointer, is_progress
 
 
 def place_of(message: Json) -> str:
-    """Where a conversation is: the thread; in a direct message, whose replies start threads, the space."""
+    """The thread of a message. For a direct message its space, because replies there start threads."""
     space: str = message["space"]["name"]
     return space if space in DIRECT else str(message["thread"]["name"])
 
 
 def is_final(message: Json) -> bool:
-    """Whether a message of the bot looks like the end of a question, to whoever waits for one."""
+    """Whether a message of the bot looks like the end of a question."""
     return bool(message.get("text")) and not (is_progress(message) or is_pointer(message))
 
 
@@ -41,7 +41,7 @@ class Watch:
         self._ends: dict[str, dict[str, float]] = defaultdict(dict)
         self._said: dict[str, set[str]] = defaultdict(set)
         self._changed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        #: What each message of the bot's said, one state after the other; also of deleted ones.
+        #: The texts of each message of the bot, one state after the other. Deleted messages are included.
         self.history: dict[str, list[Shown]] = defaultdict(list)
         #: By name; without deleted ones.
         self.messages: dict[str, Json] = {}
@@ -87,7 +87,7 @@ class Watch:
         return True
 
     def _take(self, change: Json) -> None:
-        if "message" not in change:  # the bot comes and goes, or Chat is connected otherwise
+        if "message" not in change:  # the bot was added or removed, or the connection of Chat changed
             return
         message = change["message"]
         name = message["name"]

@@ -1,9 +1,9 @@
-"""How things are written down: the only place in chaos that knows the formats of documents and messages.
+"""The formats of documents and messages. No other module in chaos knows them.
 
-Firestore: `questions/<message name with _>` holds the ending of a question in `final` (kind, again, text,
-more, plain, search_query), `chat_threads` what is remembered, `dead_letters` the cases, `forgotten` what is
-to be forgotten. Chat: progress has a card of that name or, where cards are refused, its title alone. What an
-ending says is noted for the question; by that it is known, never by what a message lacks.
+Firestore: `questions/<message name with _>` has the ending of a question in `final` (kind, again, text, more,
+plain, search_query). `chat_threads` has the saved turns, `dead_letters` the cases, and `forgotten` the
+conversations to forget. Chat: progress has a card with that name or, if cards are refused, only its title. A
+message counts as an ending only if it has the recorded text.
 """
 
 import json
@@ -18,21 +18,28 @@ Json = dict[str, Any]
 Documents = dict[str, dict[str, Json]]
 
 TURNS, RECORDS, CASES, TOMBSTONES = "chat_threads", "questions", "dead_letters", "forgotten"
-#: What may name a forgotten question: these hold names and times, and no words.
+#: These may still name a forgotten question, because they contain only names and times.
 WITHOUT_WORDS = frozenset({TOMBSTONES, "audit", "askers"})
 ANSWER, CLARIFICATION, APOLOGY = "answer", "clarification", "apology"
 #: The kinds that are remembered as turns.
 REMEMBERED = frozenset({ANSWER, CLARIFICATION})
 POINTER = "↑"
 PROGRESS_TITLES = frozenset({"Working on your question…", "ご質問を確認しています…"})
-#: What a part of an earlier, longer answer says once a shorter one is there.
+#: The text that replaces a surplus part of an earlier, longer answer.
 TAKEN_BACK = frozenset(
     {
         "*(This was part of an earlier answer. The answer above replaces it.)*",
         "*（以前の回答の一部でした。上の回答をご覧ください。）*",
     }
 )
-#: Sentences to what does not enter the pipeline: too many questions, too long a one, a button that is no use.
+#: What a person is told once a conversation is forgotten. It replies to their command, and to no question.
+FORGOT = frozenset(
+    {
+        "Done. I have deleted everything I had saved from this conversation.",
+        "この会話について保存していたものをすべて削除しました。",
+    }
+)
+#: Replies that do not enter the pipeline: too many questions, too long a question, a button that is too old.
 NOTICES = re.compile(
     r"You have asked more than \d|質問できるのは1分間に\d+件まで"
     r"|Your question is \d+ characters|ご質問は\d+文字"
@@ -46,7 +53,7 @@ RATE_ACTION, AGAIN_ACTIONS = "rate", frozenset({"again", "literal"})
 
 @dataclass(frozen=True)
 class Ending:
-    """What is noted as the end of a question: its texts are those of its messages, in order."""
+    """The recorded end of a question. Its texts are those of its messages, in order."""
 
     kind: str
     again: int
@@ -75,13 +82,13 @@ def ending_of(record: Json | None) -> Ending | None:
 
 
 def says_the_same(one: str, other: str) -> bool:
-    """Whether two texts are the same, but for the sources behind one: Chat has refused the card of that."""
+    """Whether two texts are the same, except for sources at the end of one, whose card Chat refused."""
     short, long = sorted((one, other), key=len)
     return bool(short) and (long == short or long.startswith(f"{short}\n\n**"))
 
 
 def shows(message: Json, text: str) -> bool:
-    """Whether a message says a noted text; where its card was refused, the sources stand behind it."""
+    """Whether a message has a recorded text. If Chat refused its card, the sources follow the text."""
     said = str(message.get("text", ""))
     with_sources = said.startswith(f"{text}\n\n**") and not cards(message)
     return not is_progress(message) and (said == text or with_sources)
@@ -99,12 +106,12 @@ def is_pointer(message: Json) -> bool:
 
 
 def is_taken_back(message: Json) -> bool:
-    """Whether a message is what is left of a part."""
+    """Whether a message is a replaced surplus part."""
     return message.get("text") in TAKEN_BACK
 
 
 def is_notice(message: Json) -> bool:
-    """Whether a message is one sentence to what is no question."""
+    """Whether a message is a short reply that does not enter the pipeline."""
     return NOTICES.match(str(message.get("text", ""))) is not None and not cards(message)
 
 
@@ -114,7 +121,7 @@ def cards(message: Json) -> list[Json]:
 
 
 def shows_sources(message: Json) -> bool:
-    """Whether a card lists anything under a heading; what was searched for stands under none."""
+    """Whether a card lists anything under a heading. The search query has no heading."""
     sections = (section for card in cards(message) for section in card.get("card", {}).get("sections", ()))
     return any("header" in section for section in sections)
 
@@ -133,7 +140,7 @@ def by_question(documents: Documents, collection: str) -> dict[str, dict[str, Js
 
 
 def question_in(data: bytes) -> str | None:
-    """Whose a dead letter is: the question's, or the message's that an event of Chat is about."""
+    """The owner of a dead letter: its question, or the message in the event from Chat."""
     try:
         letter = json.loads(data)
         return str(letter["message"]["name"] if "type" in letter else letter["question"]["id"])

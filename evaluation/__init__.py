@@ -1,1 +1,1 @@
-"""Measures how well questions are rewritten, found and answered: `python -m evaluation`, `make eval`."""
+"""Measures the quality of rewriting, search and answers: `python -m evaluation`, `make eval`."""

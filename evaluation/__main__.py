@@ -1,4 +1,4 @@
-"""`python -m evaluation`: measure rewriting, search and answers, on our own conversations or a folder's."""
+"""`python -m evaluation`: measure rewriting, search and answers, on our own or a folder's conversations."""
 
 import json
 import os
@@ -20,17 +20,17 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "quality.md"
 _console = Console()
 _trouble = Console(stderr=True)
 
-Folder = Annotated[Path | None, typer.Option(help="Folder of the data; our own conversations without it.")]
+Folder = Annotated[Path | None, typer.Option(help="Folder of the data. Default: our own conversations.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")]
-Gate = Annotated[Path | None, typer.Option(help="Fail when a figure is below the one in this file.")]
+Gate = Annotated[Path | None, typer.Option(help="Fail if a figure is worse than the one in this file.")]
 Keep = Annotated[Path | None, typer.Option(help="Write the figures that the gate watches to this file.")]
 Page = Annotated[bool, typer.Option(help="Write the tables to docs/quality.md (our own conversations).")]
-Answers = Annotated[bool, typer.Option(help="Have the questions answered too.")]
-Online = Annotated[bool, typer.Option(help="Ask real Gemini (GEMINI_API_KEY); it costs money.")]
-Record = Annotated[Path | None, typer.Option(help="Write what the model says to this file.")]
-Replay = Annotated[Path | None, typer.Option(help="Take what the model said from this file.")]
-RewriteModel = Annotated[str, typer.Option(help="Model that rewrites, when it is not the local one.")]
-AnswerModel = Annotated[str, typer.Option(help="Model that answers, when it is not the local one.")]
+Answers = Annotated[bool, typer.Option(help="Also answer the questions.")]
+Online = Annotated[bool, typer.Option(help="Ask real Gemini (needs GEMINI_API_KEY, costs money).")]
+Record = Annotated[Path | None, typer.Option(help="Write the model's responses to this file.")]
+Replay = Annotated[Path | None, typer.Option(help="Take the model's responses from this file.")]
+RewriteModel = Annotated[str, typer.Option(help="Model that rewrites, instead of the local one.")]
+AnswerModel = Annotated[str, typer.Option(help="Model that answers, instead of the local one.")]
 
 
 def evaluate(
@@ -48,7 +48,7 @@ def evaluate(
 ) -> None:
     """Measure how well questions are rewritten, found and answered. Offline unless --online is given.
 
-    Exit code 1 when a figure fell below the gate's, 2 when the data or the model cannot be used.
+    Exit code 1 if a figure is worse than in the gate's file, 2 if the data or the model cannot be used.
     """
     gemini_key = own_key(os.environ)
     isolate(os.environ)

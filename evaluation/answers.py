@@ -1,4 +1,4 @@
-"""How good an answer is, as far as that shows without a judge: honesty, citations, words of the sources."""
+"""The quality of answers, as far as it can be measured without a judge: honesty, citations, shared words."""
 
 import re
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ def summary(judgements: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _figures(judgements: Sequence[Judged]) -> Figures:
-    """Shares over many answers, None where there is nothing to take a share of."""
+    """Shares over many answers. A share is None if no answer counts for it."""
     answerable = [j for j in judgements if j.expected == "answered"]
     unanswerable = [j for j in judgements if j.expected == "unanswerable"]
     unclear = [j for j in judgements if j.expected == "clarify"]

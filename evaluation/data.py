@@ -1,4 +1,4 @@
-"""Conversations with known answers: what is asked, what came before, and which passages answer it."""
+"""Conversations with known answers: the question, its history, and the passages that answer it."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ Utterance = tuple[Literal["user", "assistant"], str]
 
 #: Title and section come before the first question of people's rewrites.
 HEADING = 2
-#: What the groups of questions begin with that are counted apart.
+#: Names of groups that are counted separately begin with this.
 APART = "set: "
 
 _STATUS: dict[str, Status] = {
@@ -63,7 +63,7 @@ class Task:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """What the task is counted under."""
+        """The groups in which the task counts."""
         turn = "later turns" if self.history else "first turns"
         groups = ("all", turn, f"language: {self.language}", f"kind: {self.kind}")
         return tuple(f"{APART}{self.apart}, {group}" for group in groups) if self.apart else groups
@@ -79,7 +79,7 @@ class DataSet:
 
 
 class Unreadable(Exception):
-    """The folder is not in the expected format; the text says what to do."""
+    """The folder is not in the expected format. The text says what to do."""
 
 
 def read(folder: Path) -> DataSet:
@@ -113,7 +113,7 @@ def _of_people(folder: Path) -> tuple[Task, ...]:
 
 
 def _read(path: Path, parse: Callable[[dict[str, Any]], T]) -> Iterator[T]:
-    """What is in each line; fields that are not known are passed over. Raises Unreadable, naming the line."""
+    """The object in each line, without unknown fields. Raises Unreadable with the number of the line."""
     number = 0
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -145,7 +145,7 @@ def _text(line: dict[str, Any], field: str) -> str:
 
 
 def _question(line: dict[str, Any], field: str = "question") -> str:
-    """Raises KeyError, TypeError, or ValueError for one that asks nothing."""
+    """Raises KeyError, TypeError, or ValueError for an empty question."""
     question = _text(line, field)
     if not question.strip():
         raise ValueError(f"the {field.lower()} is empty")

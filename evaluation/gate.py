@@ -1,4 +1,4 @@
-"""Figures that must not fall: those of our own set against the ones that were recorded."""
+"""Compares the figures of our own conversations with recorded figures. No figure may become worse."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from evaluation.data import APART
 
 #: How far a figure may fall. The same code gives the same figures; this is for another platform's rounding.
 TOLERANCE = 0.002
-#: Where less is better.
+#: Figures for which less is better.
 _LESS_IS_BETTER = ("answerable refused", "asks back needlessly")
 
 
@@ -18,7 +18,7 @@ def figures(report: dict[str, Any]) -> dict[str, float]:
 
 
 def fallen(now: dict[str, float], recorded: dict[str, float]) -> list[str]:
-    """A line for each recorded figure that is worse now, or gone."""
+    """One line for each recorded figure that is now worse or missing."""
     lines = list[str]()
     for name, before in recorded.items():
         after = now.get(name)

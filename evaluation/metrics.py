@@ -20,18 +20,18 @@ CONFIDENCE = 95
 
 
 def recall(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float:
-    """The share of the relevant ones among the first `depth`."""
+    """The share of all relevant ids that are among the first `depth`."""
     return len(set(ranking[:depth]) & set(relevant)) / len(relevant)
 
 
 def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float:
-    """Discounted gain of the first `depth`, next to the best there could be."""
+    """Discounted gain of the first `depth`, divided by the best possible gain."""
     gain = sum(_discount(place) for place, id in enumerate(ranking[:depth]) if id in relevant)
     return gain / sum(map(_discount, range(min(depth, len(relevant)))))
 
 
 def reciprocal_rank(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float:
-    """1 / place of the first relevant one; 0 when none is among the first `depth`."""
+    """1 / place of the first relevant id; 0 if none is among the first `depth`."""
     return next((1 / place for place, id in enumerate(ranking[:depth], start=1) if id in relevant), 0.0)
 
 
@@ -45,12 +45,12 @@ class Interval:
 
 
 def paired(better: Sequence[float], base: Sequence[float]) -> Interval:
-    """How much higher `better` is, question by question; the same numbers give the same interval again."""
+    """The mean difference of `better` per question. The same numbers always give the same interval."""
     return interval(np.asarray(better) - np.asarray(base))
 
 
 def interval(values: Sequence[float] | FloatArray) -> Interval:
-    """The mean of at least one value; the same numbers give the same interval again."""
+    """The mean of one or more values. The same numbers always give the same interval."""
     drawn, random = np.asarray(values), np.random.default_rng(SEED)
     means = [  # by parts, as all samples of thousands of questions at once do not fit into a small memory
         drawn[random.integers(0, len(drawn), (SAMPLES // PARTS, len(drawn)))].mean(axis=1)

@@ -1,4 +1,4 @@
-"""What the functions ask of Gemini, asked in the same way: of the local model, or of the real one.
+"""Asks the local model or the real Gemini in the same way as the functions do.
 
 Both are a `genai.Client`, so the prompts, the schema and the reading of a response are the product's own.
 """
@@ -26,7 +26,7 @@ from shared.runtime.errors import Permanent
 from shared.runtime.gemini import generate
 from shared.runtime.retry import Policy
 
-#: An evaluation may wait longer than a person: for one attempt, and (in seconds) for all.
+#: An evaluation can wait longer than a person. The limits of one attempt, and of all attempts in seconds.
 POLICY = Policy("gemini", 60, 4)
 PATIENCE = 180.0
 _SPACE = "spaces/evaluation"
@@ -98,7 +98,7 @@ def context(hit: Hit) -> Context:
 
 
 def envelope(task: Task, **fields: Any) -> Envelope:
-    """A task as the functions would get it; `fields` are what the steps before have added."""
+    """A task as the functions would receive it. `fields` are the results of earlier steps."""
     name = f"{_SPACE}/messages/1.1"
     question = Question(
         id=name,

@@ -1,10 +1,10 @@
 """Our own conversations over `knowledge/`: `conversations/*.toml`, read as tasks.
 
-A turn is an inline table: `q` the question, `kind`, and either `file` and `quote` (words of the passage that
-answers it; the quote is also what the assistant is taken to have said) or `status` without them. `rewrite` is
-how a person would ask it alone; without it the question stands alone already. A question that two places
-answer has a list of `[file, quote]` pairs as `also`. Files `chat-*` and `heldout-*` are
-counted apart; the latter are for checking, not tuning.
+A turn is an inline table. `q` is the question, and `kind` its kind. `file` and `quote` name the passage that
+answers it, by words from it; the quote also stands for the assistant's answer. A turn without them has
+`status`. `rewrite` is a person's rewrite that stands alone. Questions without it stand alone already.
+`also` is a list of further `[file, quote]` pairs that answer the question. Files `chat-*` and `heldout-*` are
+counted separately. Use `heldout-*` only for checks, not for tuning.
 """
 
 import tomllib
@@ -18,7 +18,7 @@ from local.stand_ins.rag.chunks import Chunk, articles_of_folder, chunks_of
 HERE = Path(__file__).resolve().parent / "conversations"
 KNOWLEDGE = HERE.parent.parent / "knowledge"
 NAME = "own"
-#: Sets that are counted apart, by how the names of their files begin.
+#: Sets that are counted separately, by the beginning of their file names.
 APART = {"chat": "chat", "heldout": "held-out"}
 KINDS = (
     "first", "stand-alone", "follow-up", "ellipsis", "shift", "unanswerable", "underspecified", "chit-chat",

@@ -1,7 +1,7 @@
-"""Model responses written to a file, and read from it again instead of asking.
+"""Writes model responses to a file, and reads them from the file instead of asking again.
 
-One JSON line a response: a hash of the model, its instructions and the prompt, and the whole response, so
-that what is scored again goes through the same code. A changed prompt is a new question: record again.
+Each response is one JSON line: a hash of the model, its instructions and the prompt, and the whole response.
+So a replay uses the same code as a real response. If a prompt changes, record again.
 """
 
 import hashlib
@@ -35,14 +35,14 @@ class Recorder:
             ),
         }
         self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()  # what was paid for is kept when a later call fails
+        self._file.flush()  # keeps paid responses if a later call fails
         return response
 
 
 class Replay:
-    """A client that answers from such a file; of several responses to one prompt, with the last.
+    """A client that answers from such a file. If a prompt has several responses, it gives the last one.
 
-    Raises Permanent (`not_recorded`) for a prompt that is not in it.
+    Raises Permanent (`not_recorded`) if the prompt is not in the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,6 +58,6 @@ class Replay:
 
 
 def key(model: str, contents: str, config: types.GenerateContentConfig) -> str:
-    """What tells one call from another; time-outs do not."""
+    """The parts that identify a call. Time-outs are not among them."""
     asked = [model, str(config.system_instruction), contents]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Figures as a Markdown table, on the terminal and in `docs/quality.md`."""
+"""The figures as Markdown tables, for the terminal and for `docs/quality.md`."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 from evaluation.data import APART
 
 METRICS = ("recall@5", "nDCG@5", "MRR@10")
-#: The groups that are shown in full, here and in the sets apart; the others in one line each.
+#: The groups that are shown in full, also in the separate sets. Each other group has one line.
 IN_FULL = ("all", "later turns")
 IN_SHORT = ("last turn", "rewrite", "salience", "fallback", "fusion", "gold")
 
@@ -36,9 +36,9 @@ def tables(report: dict[str, Any]) -> str:
 
 
 def write_between(path: Path, name: str, text: str) -> None:
-    """Replace what stands between the two comments of this name in a page.
+    """Replace the text between the two comments with this name in a page.
 
-    Raises ValueError when the page has no such place.
+    Raises ValueError if the page does not have these comments.
     """
     start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     page = path.read_text(encoding="utf-8")

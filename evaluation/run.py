@@ -1,4 +1,4 @@
-"""One evaluation: every task's queries, what they find, and what is answered from it."""
+"""One evaluation: the queries of each task, the passages that they find, and the answers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ METRICS: dict[str, Callable[[Sequence[str], frozenset[str]], float]] = {
     "MRR@10": lambda ranking, gold: reciprocal_rank(ranking, gold, 10),
 }
 BASE = "last turn"
-#: How `make run` searches: what is answered from.
+#: The way in which `make run` searches. The answers are written from its results.
 AS_LOCAL = "rewrite + keywords"
 #: Passages given to the model, as `retrieve_fn` does by default.
 TOP_K = 6
@@ -73,7 +73,7 @@ def evaluate(
 
 
 def _ways(task: Task, rewrite: str, engine: Engine) -> dict[str, tuple[str, ...]]:
-    """What is searched for, by the name of the way; several queries are fused.
+    """The queries for each way to search, by its name. The results of several queries are merged.
 
     A rewrite that came with the data counts as the model's: it is a recorded output.
     """
@@ -96,7 +96,7 @@ def _ways(task: Task, rewrite: str, engine: Engine) -> dict[str, tuple[str, ...]
 
 
 def salience(task: Task, engine: Engine) -> str:
-    """The query by rule, which knows how rare a word is in the passages."""
+    """The query made by rule. The rule knows how rare each word is in the passages."""
     history = [Turn(role=role, text=text) for role, text in task.history]
     return rewritten(Ask(history=history, question=task.question, language=task.language), engine.index)
 

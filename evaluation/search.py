@@ -9,7 +9,7 @@ from retrieve_fn.queries import DEPTH, fused
 
 
 class Engine:
-    """BM25 over the passages, as `make run` searches; rankings are of passage ids."""
+    """BM25 over the passages, as in `make run`. A ranking is a list of passage ids."""
 
     def __init__(self, passages: Iterable[Passage]) -> None:
         passages = tuple(passages)

@@ -23,7 +23,7 @@ CORPUS = f"projects/{PROJECT}/locations/{LOCATION}/ragCorpora/local"
 
 
 class CannotStart(Exception):
-    """The small cloud cannot start; the text says why."""
+    """The small cloud cannot start. The text says why."""
 
 
 class PortTaken(Exception):
@@ -34,13 +34,13 @@ class PortTaken(Exception):
         self.port = port
 
 
-#: For each port that this process has handed out, the same one of UDP, which nobody else needs: while it is
-#: held, no other process of ours is given that port, though nobody may listen there yet.
+#: For each port that this process has handed out, it holds the UDP port of the same number, which nothing
+#: else uses. While it is held, no other process of ours gets that port, even if nothing listens there yet.
 _held: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """A port that nobody listens on now; never the same twice, whichever process on this machine asks.
+    """A free port. It is never handed out twice, also not to another process on this machine.
 
     It avoids the ports that the system assigns itself (32768 and above on Linux): another program could get
     one before the function starts.

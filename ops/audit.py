@@ -3,8 +3,8 @@
 `audit/<operation>`: operation, action, by, at, note, selection, finished_at, counts ({outcome: number})
 `audit/<operation>/messages/<case id>`: question_id, reference, outcome, detail, at
 
-A message's entry is written in the same commit as what was done to its case, so that neither is without the
-other, whenever the process dies; an operation without `finished_at` was cut off, or is still running.
+One commit writes the entry of a message and the change of its case, so that a dying process cannot lose only
+one of them. An operation without `finished_at` was interrupted, or is still running.
 """
 
 import secrets
@@ -35,7 +35,7 @@ class Operation:
 
 
 def new_operation(action: str, by: str, note: str = "", name: str | None = None) -> Operation:
-    """An operation with a name of its own, unless one is given, such as `replay-20261130-0301-9f2c`."""
+    """An operation with the given name, or with a new one such as `replay-20261130-0301-9f2c`."""
     stamp = f"{datetime.now(UTC):%Y%m%d-%H%M}-{secrets.token_hex(2)}"
     return Operation(f"{name or action}-{stamp}", action, by, note)
 
@@ -47,7 +47,7 @@ class Audit:
         self._client = client
 
     def begin(self, operation: Operation, selection: str) -> None:
-        """Note that an operation begins, before anything is done. Raises Permanent or Transient."""
+        """Record the start of an operation, before it does anything. Raises Permanent or Transient."""
         fields = {
             **vars(operation),
             "selection": selection,
@@ -58,7 +58,7 @@ class Audit:
         self._write(operation, fields)
 
     def finish(self, operation: Operation, counts: Mapping[str, int]) -> None:
-        """Note that it is done. Raises Permanent or Transient."""
+        """Record the end of an operation. Raises Permanent or Transient."""
         self._write(operation, {"finished_at": datetime.now(UTC), "counts": dict(counts)})
 
     def message(self, operation: Operation, case_id: str) -> Any:
@@ -94,7 +94,7 @@ class Audit:
 
 
 def entry(case_id: str, fields: Fields, outcome: str, detail: str) -> Fields:
-    """What the audit holds of one message."""
+    """The audit's entry for one message."""
     return {
         "case": case_id,
         "question_id": fields.get("question_id"),

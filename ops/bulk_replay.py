@@ -85,7 +85,7 @@ class Ends:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many ended how."""
+        """The number of questions for each kind of end."""
         return Counter(self._ends.values())
 
     @property

@@ -16,13 +16,13 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, St
 from shared.memory.cases import OPEN
 from shared.messages.dead_letter import reference
 
-#: What differs from one occurrence of an error to the next: addresses, ids, long numbers.
+#: Parts of an error text that differ each time the error occurs: addresses, ids, long numbers.
 _VARYING = re.compile(
     r"0x[0-9a-f]+|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|\b[0-9a-f]{8,}\b|\d{4,}", re.IGNORECASE
 )
-#: Fields that are large or hold what a person wrote: only read where they are needed.
+#: Fields that are large or contain text that a person wrote. They are read only when needed.
 HEAVY = ("data", "attributes", "actions", "edits")
-#: As in shared/memory/cases.py, which also takes no other number for a count.
+#: A count is a whole number from 0 on. shared/memory/cases.py has the same rule.
 _Count = Annotated[StrictInt, Field(ge=0)]
 
 
@@ -55,7 +55,7 @@ class Edit(BaseModel):
 
 
 class Case(BaseModel):
-    """One case; `id` is its document's. What is missing or has not the right shape has its default."""
+    """One case; `id` is the id of its document. A field that is missing or malformed has its default."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -102,24 +102,24 @@ class Case(BaseModel):
                 return case.model_copy(update=case._named())
 
     def _named(self) -> dict[str, str]:
-        """What to call it, also where the document does not say: it is named by its question's id."""
+        """The reference of the case. If the document has none, it is computed from the question's id."""
         question_id = self.question_id or self.id
         return {"question_id": question_id, "reference": self.reference or reference(question_id)}
 
     @property
     def status(self) -> str:
-        """What it is now, in a word: its state, or `answered`."""
+        """The current status in one word: the state, or `answered`."""
         return "answered" if self.answered_at else self.state
 
     @property
     def age(self) -> timedelta:
-        """Since the question was asked, or since it died where that is not known."""
+        """Time since the question was asked. If that is not known, time since it failed."""
         since = self.asked_at or self.first_at
         return datetime.now(UTC) - since if since else timedelta(0)
 
     @property
     def cause(self) -> str:
-        """The error as it is the same for all cases with one cause."""
+        """The error without the parts that differ between cases with the same cause."""
         return _VARYING.sub("…", (self.error or self.reason).removeprefix(f"{self.reason}: "))
 
     @property

@@ -1,4 +1,4 @@
-"""Changing cases: by compare-and-set, and in one commit with what the audit holds of it."""
+"""Change cases by compare-and-set. One commit writes the change and its entry in the audit."""
 
 import random
 import time
@@ -20,14 +20,14 @@ from shared.runtime.retry import FIRESTORE_SINGLE, call
 #: Seconds for changing one case.
 WAIT_FOR_ONE = 30.0
 MOST_CHANGES = 8
-#: Of what was done with a case, the case itself keeps the latest; the audit keeps all.
+#: How many of its latest operations a case keeps. The audit keeps all of them.
 MOST_ACTIONS = 20
 IMPORTED, THERE = "imported", "there already – skipped"
 
 
 @dataclass(frozen=True)
 class Change:
-    """What is to become of a case, and the word for it; `fields` None: it stays as it is."""
+    """The fields to change in a case, and the word for the outcome. `fields` None changes nothing."""
 
     outcome: str
     fields: Fields | None = None
@@ -43,7 +43,7 @@ class Changes:
         self._audit = Audit(client)
 
     def bring_back(self, case_id: str, fields: Fields, operation: Operation) -> str:
-        """Store an exported case, unless it is there and not discarded; returns what was done.
+        """Store an exported case, unless it exists and is not discarded. Returns the outcome.
 
         Raises Permanent or Transient.
         """
@@ -88,7 +88,7 @@ class Changes:
         raise Transient("firestore_contention", f"{MOST_CHANGES} writers were faster")
 
     def set(self, case_id: str, decide: Callable[[Fields], Fields | None]) -> Fields | None:
-        """Change a case without a word in the audit: for what is noted by what follows."""
+        """Change a case without an entry in the audit, if a later change writes that entry."""
         return compare_and_set(
             self._client,
             self._cases.document(case_id),
@@ -115,7 +115,7 @@ class Changes:
 
 
 def _actions(current: Fields, operation: Operation, outcome: str) -> list[Any]:
-    """What was done with a case, one entry an operation."""
+    """The operations on a case, one entry for each."""
     listed = current.get("actions")
     earlier = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     action = {

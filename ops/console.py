@@ -1,4 +1,4 @@
-"""Printing for the commands: plain lines that read well at 80 columns and without colour."""
+"""Output of the commands: plain lines that are readable with 80 columns and without colour."""
 
 import json
 import sys
@@ -103,7 +103,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if sys.stdin is None or not sys.stdin.isatty():
-        raise OpsError(f"{question} There is no terminal to ask on. Pass --yes to confirm.", Exit.DECLINED)
+        raise OpsError(f"{question} Without a terminal, pass --yes to confirm.", Exit.DECLINED)
     try:
         meant = typer.confirm(question, err=True)
     except typer.Abort:  # Ctrl-C or Ctrl-D

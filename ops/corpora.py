@@ -16,7 +16,7 @@ from shared.runtime.retry import Policy, call
 WITHIN = 120.0
 #: Source URIs that one import takes.
 MOST_URIS = 25
-#: Seconds between two looks at an operation: doubled from the first on, up to the longest.
+#: Seconds between two looks at an operation. They double from the shortest up to the longest.
 FIRST_LOOK, LATER_LOOKS = 0.2, 5.0
 #: Longest time of an operation, and longest wait for other operations on the corpus, in seconds.
 LONGEST, LONGEST_WAIT = 3600.0, 600.0
@@ -53,7 +53,7 @@ class SourceFile:
 
 @dataclass
 class Imported:
-    """What an import has done: how many files were read, unchanged or failed, and why."""
+    """The result of an import: how many files were imported, unchanged or failed, and why."""
 
     imported: int = 0
     unchanged: int = 0
@@ -64,7 +64,7 @@ class Imported:
 class Corpora:
     """The corpora of a location. `client` is a `VertexRagDataServiceClient`.
 
-    Raises OpsError where an operator can fix a refusal, otherwise StepError.
+    Raises OpsError if an operator can fix the problem, otherwise StepError.
     """
 
     def __init__(self, client: Any, project: str, location: str) -> None:

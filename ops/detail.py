@@ -17,7 +17,7 @@ from shared.runtime.cloudevent import PASSED_ON, WAY
 from shared.runtime.deadline import Deadline
 
 WAIT = 30.0
-#: Fields of ours that hold nothing a person wrote, was answered or was searched for.
+#: Our fields without private text: no questions, answers or search queries.
 _PUBLIC = re.compile(
     "asked_at|conversation|distance|id|language|link|person|question_id|rewrite_fault|role|space|thread|timestamp|title"
     "|trace|uri|version"
@@ -97,13 +97,13 @@ def readable(data: object, *, with_text: bool) -> str:
     except (ValueError, RecursionError):
         return data[:2000].decode(errors="replace") if with_text else f"{UNREADABLE}, {len(data)} bytes"
     known = isinstance(value, dict) and "question" in value
-    if not with_text and not known:  # somebody else's: any of it may be private
+    if not with_text and not known:  # we do not know this format, so any part may be private
         return f"(not an envelope of ours, {len(data)} bytes; --with-text shows it)"
     return json.dumps(value if with_text else without_text(value), ensure_ascii=False, indent=2)
 
 
 def without_text(value: Any, name: str = "") -> Any:
-    """The same with each text that is not known to be public replaced by its length."""
+    """The same value. Each text that may be private is replaced by its length."""
     if isinstance(value, dict):
         return {key: without_text(part, key) for key, part in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Many dead letters kept as cases at once: new ones together, the others one by one."""
+"""Store many dead letters as cases: new ones together in one commit, others one by one."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,10 +24,10 @@ WAIT = 30.0
 
 
 def keep(letters: list[DeadLetter], world: World) -> tuple[int, dict[str, str]]:
-    """Keep letters as cases: how many were not kept yet, and by message id what was in the way.
+    """Store letters as cases. Returns how many are new, and the problem of each failed one by message id.
 
-    What people have told the bot to forget is not kept. Raises GoogleAPICallError, Permanent or Transient
-    when nothing can be read.
+    Forgotten questions are not stored. Raises GoogleAPICallError, Permanent or Transient if nothing can be
+    read.
     """
     known = dict(world.store.whole(sorted({letter.case_id for letter in letters})))
     unkept = [letter for letter in letters if not _is_kept(letter, known.get(letter.case_id))]
@@ -54,7 +54,7 @@ def _case(letter: DeadLetter, failure: Fields | None) -> Fields:
 
 
 def _parts(letters: list[DeadLetter]) -> Iterator[list[DeadLetter]]:
-    """Parts that one commit takes."""
+    """Parts that are small enough for one commit."""
     part: list[DeadLetter] = []
     size = 0
     for letter in letters:
@@ -68,7 +68,7 @@ def _parts(letters: list[DeadLetter]) -> Iterator[list[DeadLetter]]:
 
 
 def _created(letters: list[DeadLetter], world: World) -> bool:
-    """Make new cases in one commit; False when one by one tells more of what is in the way."""
+    """Make new cases in one commit. False if it failed; storing one by one then shows which letter failed."""
     collection = world.firestore.collection(COLLECTION)
 
     def create(timeout: float) -> None:

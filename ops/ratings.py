@@ -24,7 +24,7 @@ _TIMES = ("asked_at", "at")
 
 @dataclass(frozen=True)
 class Wanted:
-    """A rating is wanted when it meets every condition that is given."""
+    """A rating matches if it meets all given conditions."""
 
     verdict: str | None = None
     reason: str | None = None

@@ -30,7 +30,7 @@ WAIT = 15.0
 
 
 class Outcome(StrEnum):
-    """What became of one message of a replay."""
+    """The outcome for one message of a replay."""
 
     REPLAYED = "replayed"
     ANSWERED = "already answered – skipped"
@@ -177,7 +177,7 @@ def _sent(case: Case, order: Order) -> Callable[[Fields], Change]:
         }
         if order.even_answered and current.get("answered_at") == case.answered_at:
             noted["answered_at"] = None  # until the new answer stands
-        if count(current, "replays") < number:  # else it has come back before this could be noted
+        if count(current, "replays") < number:  # otherwise it failed again before this could be recorded
             given_up = current.get("state") == DISCARDED  # by another operator, just now
             noted |= {"state": DISCARDED if given_up else REPLAYED, "replays": number}
         return Change(Outcome.REPLAYED, noted)

@@ -1,4 +1,4 @@
-"""The message that a replay sends: the one that died, or the one of an earlier step."""
+"""The message that a replay sends: the failed message, or one for an earlier step."""
 
 from dataclasses import dataclass
 
@@ -19,10 +19,10 @@ class Resend:
 
 
 def resend(case: Case, count: int, operation: str, restart: str | None = None) -> Resend:
-    """What replaying a case for the `count`-th time sends. Raises OpsError where that cannot be.
+    """The message for replay number `count` of a case. Raises OpsError if the case cannot be replayed.
 
-    With `restart` the question begins again at that step, not later than where it died: what later steps
-    had found is left out, and the message is the one that the step before would have sent.
+    With `restart`, the question starts again at that step, which must not come after the failed one. The
+    message is then the one that the previous step would have sent, without the results of later steps.
     """
     if not isinstance(case.data, bytes):
         raise OpsError("its message is too large for Firestore, or discarded", Exit.INVALID)

@@ -19,7 +19,7 @@ State = Literal["open", "replayed", "answered", "archived", "discarded", "any"]
 
 @dataclass(frozen=True)
 class Selection:
-    """A case is selected when it meets every condition that is given."""
+    """A case is selected if it meets all given conditions."""
 
     ids: tuple[str, ...] = ()
     step: str | None = None
@@ -65,7 +65,7 @@ _Ids = Annotated[
 _Step = Annotated[str | None, typer.Option(help="The step that failed, for example `answer`.")]
 _REASON_HELP = "The reason code, for example `gemini_unavailable`."
 _Reason = Annotated[str | None, typer.Option("--reason-code", "--reason", help=_REASON_HELP)]
-#: Where `--reason` is why the operator does something.
+#: The name of the filter in commands whose `--reason` is the operator's own reason.
 _ReasonCode = Annotated[str | None, typer.Option("--reason-code", help=_REASON_HELP)]
 _Error = Annotated[str | None, typer.Option(metavar="TEXT", help="Part of the error text.")]
 _Place = Annotated[

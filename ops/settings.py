@@ -1,4 +1,4 @@
-"""What the operators' tools are told: by options, or by environment variables of the same names."""
+"""Settings of the operators' tools, from options or from environment variables with the same names."""
 
 import getpass
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from shared.runtime.retry import Policy
 from shared.runtime.settings import TOPIC, Hours, LoopbackEndpoint
 
 LOCATION = r"^[a-z][a-z0-9-]*$"
-#: How what only these tools call is tried; an operator may wait longer than a person who has asked.
+#: Retries for services that only these tools call. An operator can wait longer than a user in Chat.
 #: The quota of RAG Engine is 60 calls a minute.
 RAG_DATA = Policy("rag", 30, 6)
 #: A failed attempt may have created the corpus, and names need not be unique.
@@ -33,7 +33,7 @@ def _user() -> str:
 
 
 class Settings(BaseSettings):
-    """Which deployment is worked on, and by whom. The variables are the field names in capitals."""
+    """The deployment and the operator. The environment variables are the field names in capitals."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore")
 
@@ -55,7 +55,7 @@ class Settings(BaseSettings):
 
     @property
     def stale_after(self) -> timedelta:
-        """The age from which on a question is not replayed unless told."""
+        """Questions older than this are replayed only on request."""
         return timedelta(hours=self.stale_hours)
 
     def named(self, name: str) -> str:
@@ -64,9 +64,9 @@ class Settings(BaseSettings):
 
 
 def chosen(given: Mapping[str, str]) -> Settings:
-    """The settings of the environment, those in `given` before them. Raises OpsError for a wrong one."""
+    """The settings from `given`, and the rest from the environment. Raises OpsError if one is wrong."""
     try:
-        return Settings.model_validate(given)  # what is not given is read from the environment
+        return Settings.model_validate(given)  # the rest is read from the environment
     except ValidationError as error:
         faults = "; ".join(f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors())
         raise OpsError(f"A setting is wrong: {faults}", Exit.INVALID) from None

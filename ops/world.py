@@ -1,4 +1,4 @@
-"""One deployment: the local cloud, Google's emulators or Google Cloud, as the environment says."""
+"""One deployment: the local cloud, Google's emulators or Google Cloud. The environment decides which."""
 
 import os
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ EMULATORS = ("FIRESTORE_EMULATOR_HOST", "PUBSUB_EMULATOR_HOST")
 
 
 class World:
-    """What the commands work on; each client is made when it is first needed."""
+    """The services that commands work on. Each client is made at first use."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings
@@ -31,7 +31,7 @@ class World:
 
     @cached_property
     def settings(self) -> Settings:
-        """The deployment. Raises OpsError when it is not clear which that is."""
+        """The deployment. Raises OpsError if the settings do not say which one."""
         refuse_mixed(os.environ)
         return with_project(self._settings or Settings())
 
@@ -94,12 +94,12 @@ class World:
 
 
 def refuse_mixed(environ: Mapping[str, str]) -> None:
-    """Raises OpsError where cases would be read in one place, and their messages sent in another."""
+    """Raises OpsError if cases would be read from one place and their messages sent to another."""
     here = [name for name in EMULATORS if environ.get(name)]
     if len(here) == 1:
         [other] = set(EMULATORS) - set(here)
         raise OpsError(
-            f"{here[0]} is set and {other} is not: half of this would be done on Google Cloud. "
+            f"{here[0]} is set and {other} is not, so half of the work would be done on Google Cloud. "
             "Set both, or none.",
             Exit.INVALID,
         )

@@ -1,11 +1,11 @@
 locals {
-  # Title → what it draws: PromQL, or a filter on one of Google's metrics.
+  # Each chart has a title, and either a PromQL query or a filter on one of Google's metrics.
   charts = [
     { title = "Questions per minute", promql = "sum(rate(${local.promql.questions}{${local.of_functions}}[5m])) * 60", filter = null, rate = true, by = [] },
     { title = "Answers per minute", promql = "sum(rate(${local.promql.answers}{${local.of_functions},kind=\"answer\"}[5m])) * 60", filter = null, rate = true, by = [] },
     { title = "Fallbacks per minute (not in the knowledge base)", promql = "sum(rate(${local.promql.answers}{${local.of_functions},kind=\"fallback\"}[5m])) * 60", filter = null, rate = true, by = [] },
-    { title = "Questions back per minute (clarifications)", promql = "sum(rate(${local.promql.answers}{${local.of_functions},kind=\"clarification\"}[5m])) * 60", filter = null, rate = true, by = [] },
-    { title = "Courtesies per minute (to thanks and greetings)", promql = "sum(rate(${local.promql.answers}{${local.of_functions},kind=\"courtesy\"}[5m])) * 60", filter = null, rate = true, by = [] },
+    { title = "Clarifying questions per minute", promql = "sum(rate(${local.promql.answers}{${local.of_functions},kind=\"clarification\"}[5m])) * 60", filter = null, rate = true, by = [] },
+    { title = "Replies to thanks and greetings per minute", promql = "sum(rate(${local.promql.answers}{${local.of_functions},kind=\"courtesy\"}[5m])) * 60", filter = null, rate = true, by = [] },
     { title = "Dead letters by reason", promql = "sum by (reason, failed) (increase(${local.promql.dead_letters}{${local.of_functions}}[5m]))", filter = null, rate = true, by = [] },
     { title = "Seconds from question to answer, 95th percentile", promql = "histogram_quantile(0.95, sum by (le) (rate(${local.promql.answer_seconds}_bucket{${local.of_functions}}[5m])))", filter = null, rate = true, by = [] },
     { title = "Seconds per step, 95th percentile", promql = "histogram_quantile(0.95, sum by (le, step) (rate(${local.promql.step_seconds}_bucket{${local.of_functions}}[5m])))", filter = null, rate = true, by = [] },

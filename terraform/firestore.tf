@@ -1,5 +1,5 @@
 locals {
-  # The roles of one environment do not reach into the other's database.
+  # The roles of one environment do not apply to the database of another.
   this_database = {
     title      = "only-this-database"
     expression = "resource.name == \"projects/${var.project_id}/databases/${var.firestore_database}\""
@@ -16,8 +16,8 @@ resource "google_firestore_database" "this" {
   depends_on = [google_project_service.this]
 }
 
-# Firestore deletes a document some time after this field's value has passed, often by a day; readers check
-# the field themselves. Nothing is found by it, so it needs no index, which would only be a hot spot.
+# Firestore deletes a document some time after the time in this field, often a day later. So readers check the
+# field themselves. No query uses the field, so it has no index; an index would only be a hot spot.
 resource "google_firestore_field" "expiry" {
   for_each = toset(local.expiring_collections)
 

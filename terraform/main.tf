@@ -15,8 +15,8 @@ locals {
     "secretmanager.googleapis.com",
     "storage.googleapis.com",
   ])
-  ranking = toset(var.rag_ranker == null ? [] : ["discoveryengine.googleapis.com"]) # where the ranking service is
-  # Service agents of Google's are named by it.
+  ranking = toset(var.rag_ranker == null ? [] : ["discoveryengine.googleapis.com"]) # the API of the ranking service
+  # Google's service agents have this number in their names.
   project_number = data.google_project.this.number
 
   labels = { app = "threadwise", environment = var.name_prefix == "" ? "main" : var.name_prefix }
@@ -31,7 +31,7 @@ resource "google_project_service" "this" {
   disable_on_destroy = false # others in the project may use it
 }
 
-# Pub/Sub's own identity comes into being with its first use, which is too late to grant it anything.
+# Google makes Pub/Sub's own identity when it is first used. That is too late for us to grant it roles.
 resource "google_project_service_identity" "pubsub" {
   provider = google-beta
 
@@ -68,8 +68,8 @@ module "step" {
     name         = local.subscriptions[each.key]
     topic        = google_pubsub_topic.this[each.value.takes].id
     ack_deadline = each.value.seconds.ack
-    wrapped      = each.value.takes == local.chat_events # Chat's own messages are no CloudEvents
-    # Made of the name, which is known before anything is there, so that a plan shows what follows from it.
+    wrapped      = each.value.takes == local.chat_events # Chat's own messages are not CloudEvents
+    # Built from the topic's name, which is known before the topic exists. So the first plan can show it.
     dead_letter_topic = each.value.takes == local.dead_letters ? null : "projects/${var.project_id}/topics/${google_pubsub_topic.this[local.dead_letters].name}"
     delivery_attempts = local.pipeline.delivery_attempts
   }
@@ -77,7 +77,7 @@ module "step" {
 
   publishes_to = merge(
     each.value.gives == null ? {} : { next = google_pubsub_topic.this[each.value.gives].name },
-    # tell acknowledges what it has kept; it never sends a dead letter on.
+    # tell acknowledges a dead letter after it has kept it, and never publishes one.
     each.value.takes == local.dead_letters ? {} : { dead_letters = google_pubsub_topic.this[local.dead_letters].name },
   )
   roles = merge(
@@ -113,11 +113,11 @@ module "step" {
   ]
 }
 
-# Sets right what nobody works on any more (answer_fn/sweep.py). A call that fails is not tried again: the next one
-# does its work.
+# Calls the sweep (answer_fn/sweep.py), which repairs abandoned questions. Failed calls are not retried, because the
+# next call does the same work.
 resource "google_cloud_scheduler_job" "sweep" {
   name             = "${local.prefix}threadwise-sweep"
-  description      = "Sets right what nobody works on any more."
+  description      = "Repairs questions that no function works on any more."
   region           = var.region
   schedule         = "*/${local.pipeline.sweep.minutes} * * * *"
   attempt_deadline = "${local.teller.seconds.function}s"
@@ -125,7 +125,7 @@ resource "google_cloud_scheduler_job" "sweep" {
   http_target {
     http_method = "POST"
     uri         = "${module.step[local.teller.name].uri}${local.pipeline.sweep.path}"
-    # The identity that may call the function already, for its subscription.
+    # The identity of the subscription, which may already call the function.
     oidc_token {
       service_account_email = local.push_identities[local.teller.name]
       audience              = module.step[local.teller.name].uri
@@ -139,11 +139,11 @@ resource "google_cloud_scheduler_job" "sweep" {
   depends_on = [google_project_service.this, module.step]
 }
 
-# Asking a model, and nothing else of Agent Platform.
+# This role allows calls to models, and nothing else in Agent Platform.
 resource "google_project_iam_custom_role" "gemini" {
   role_id     = "${replace(local.prefix, "-", "_")}threadwise_gemini"
   title       = "threadwise: ask Gemini"
-  description = "Asks Gemini models; sees and changes nothing else."
+  description = "May call Gemini models, and may see or change nothing else."
   permissions = ["aiplatform.endpoints.predict"]
 
   depends_on = [google_project_service.this]
@@ -152,6 +152,6 @@ resource "google_project_iam_custom_role" "gemini" {
 check "corpus" {
   assert {
     condition     = var.rag_corpus != null
-    error_message = "No corpus is set yet, so every question will end as an apology. Make and fill one with `python -m ops knowledge`, then set rag_corpus."
+    error_message = "rag_corpus is not set yet, so the bot will apologise for every question. Make and fill a corpus with `python -m ops knowledge`, then set rag_corpus."
   }
 }

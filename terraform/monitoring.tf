@@ -1,30 +1,30 @@
-# What the functions log becomes metrics, and metrics become alerts. tests/terraform/test_monitoring.py runs the
-# functions and compares: a message or a field that is renamed there must be renamed here.
+# Metrics count and measure the functions' log lines, and alerts watch the metrics. If you rename a message or a
+# field in the code, rename it here, too. tests/terraform/test_monitoring.py runs the functions and compares.
 
 locals {
-  # Name → which log line is counted (message), what is measured in it (value: a field; null: lines are
-  # counted), and by what it is told apart (by: fields).
+  # message: the log line that the metric reads. value: the field that it measures; null counts the lines.
+  # by: the fields that become labels.
   metrics = {
     questions = {
-      description = "Questions that ingest has published"
+      description = "Questions that ingest published"
       message     = "Question published"
       value       = null
       by          = []
     }
     answers = {
-      description = "Questions by how they ended (kind: answer; clarification, a question back; fallback, not in the knowledge base; courtesy, to thanks or a greeting)"
+      description = "Finished questions by kind: answer; clarification (the bot asked back); fallback (not in the knowledge base); courtesy (reply to thanks or a greeting)"
       message     = "Posted"
       value       = null
       by          = ["kind"]
     }
     answer_seconds = {
-      description = "Seconds from the question in Chat to its answer"
+      description = "Seconds from the question in Chat to the answer"
       message     = "Posted"
       value       = "answer_seconds"
       by          = ["kind"]
     }
     dead_letters = {
-      description = "Dead letters that tell has kept, copies included"
+      description = "Dead letters that tell kept, including copies"
       message     = "Dead letter kept"
       value       = null
       by          = ["reason", "failed"]
@@ -42,16 +42,16 @@ locals {
       by          = ["model"]
     }
     output_tokens = {
-      description = "Tokens that Gemini wrote, those of its thoughts included"
+      description = "Tokens that Gemini wrote, including its thoughts"
       message     = "Model asked"
       value       = "output_tokens"
       by          = ["model"]
     }
   }
   metric_names = { for metric in keys(local.metrics) : metric => "${replace(local.prefix, "-", "_")}threadwise_${metric}" }
-  # The same in PromQL, where distributions have _sum, _count and _bucket.
+  # The names of the same metrics in PromQL. Distributions get _sum, _count and _bucket there.
   promql = { for metric, name in local.metric_names : metric => "logging_googleapis_com:user_${name}" }
-  # Where a metric can belong to several kinds of resources, as those made of logs can, a query must say which
+  # A metric from logs can belong to several kinds of resources. So each query must name the kind
   # (cloud.google.com/monitoring/promql/promql-mapping).
   of_functions = "monitored_resource=\"cloud_run_revision\""
 
@@ -88,7 +88,7 @@ resource "google_logging_metric" "this" {
   dynamic "bucket_options" {
     for_each = each.value.value[*]
     content {
-      exponential_buckets { # 0.05 to some 400,000: seconds and tokens alike
+      exponential_buckets { # 0.05 to about 400,000, for seconds and for tokens
         num_finite_buckets = 64
         growth_factor      = 1.28
         scale              = 0.05
@@ -99,8 +99,8 @@ resource "google_logging_metric" "this" {
   depends_on = [google_project_service.this]
 }
 
-# --- alerts on our own metrics. As PromQL, because a metric that has just been made is not known yet to the
-# check that other conditions undergo.
+# --- alerts on our own metrics. They use PromQL, because Cloud Monitoring rejects other conditions on a metric
+# that was made only just now.
 
 locals {
   logged_alerts = merge(
@@ -108,19 +108,19 @@ locals {
       dead_letters = {
         title = "dead letters"
         query = "sum(increase(${local.promql.dead_letters}{${local.of_functions}}[5m])) > 0"
-        help  = "Questions could not be answered in the last five minutes. They are kept, and their askers were told. Look at the reasons on the dashboard, mend the cause, then replay them."
+        help  = "Questions could not be answered in the last five minutes. They are kept, and their askers were told. Look at the reasons on the dashboard, fix the cause, then replay them."
       }
       slow_answers = {
         title = "slow answers"
         query = "histogram_quantile(0.95, sum by (le) (rate(${local.promql.answer_seconds}_bucket{${local.of_functions}}[15m]))) > ${var.alert_thresholds.answer_seconds}"
-        help  = "The 95th percentile of the time from question to answer is above ${var.alert_thresholds.answer_seconds} s. The dashboard tells which step is slow."
+        help  = "The 95th percentile of the time from question to answer is above ${var.alert_thresholds.answer_seconds} s. The dashboard shows which step is slow."
       }
     },
     var.quiet_minutes == null ? {} : {
       quiet = {
         title = "no answers"
         query = "absent_over_time(${local.promql.answers}{${local.of_functions}}[${var.quiet_minutes}m])"
-        help  = "No question was answered for ${var.quiet_minutes} minutes. If questions came in, look at the steps' oldest messages; if none did, at the Chat app's configuration."
+        help  = "No question was answered for ${var.quiet_minutes} minutes. If questions came in, look at the oldest message of each step. If none came in, check the configuration of the Chat app."
       }
     },
   )
@@ -153,7 +153,7 @@ resource "google_monitoring_alert_policy" "logged" {
 # --- alerts on Google's metrics
 
 resource "google_monitoring_alert_policy" "oldest_message" {
-  display_name          = "${local.prefix}threadwise: a step does not get on"
+  display_name          = "${local.prefix}threadwise: a step is stuck"
   combiner              = "OR"
   notification_channels = var.notification_channels
   user_labels           = local.labels
@@ -168,7 +168,7 @@ resource "google_monitoring_alert_policy" "oldest_message" {
       ])
       comparison      = "COMPARISON_GT"
       threshold_value = var.alert_thresholds.oldest_message_seconds
-      duration        = "0s" # the age itself is the time that it has lasted
+      duration        = "0s" # the age already says how long the trouble has lasted
       aggregations {
         alignment_period   = "60s"
         per_series_aligner = "ALIGN_MAX"
@@ -176,7 +176,7 @@ resource "google_monitoring_alert_policy" "oldest_message" {
     }
   }
   documentation {
-    content = "A message waits longer than ${var.alert_thresholds.oldest_message_seconds} s. Look at the errors in the log of the function that its subscription calls; on dead-letters-push: askers are not told, and their questions not kept, until it is mended."
+    content = "A message has waited longer than ${var.alert_thresholds.oldest_message_seconds} s. Look for errors in the log of the function that the subscription calls. If the subscription is dead-letters-push, fix it soon: until then, failed questions are not kept and their askers are not told."
   }
 
   depends_on = [google_project_service.this]
@@ -220,7 +220,7 @@ resource "google_monitoring_alert_policy" "errors" {
     }
   }
   documentation {
-    content = "More than ${var.alert_thresholds.error_rate * 100} % of a function's requests end with 5xx. A step answers 503 when a service is in trouble, and Pub/Sub tries again: the log of the function names the reason."
+    content = "More than ${var.alert_thresholds.error_rate * 100} % of a function's requests end with 5xx. A step answers 503 when a service is in trouble, and Pub/Sub tries again. The log of the function names the reason."
   }
 
   depends_on = [google_project_service.this]

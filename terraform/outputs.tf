@@ -1,5 +1,6 @@
 locals {
-  # A slash command takes words; the second command of the same meaning is a quick one, which is clicked.
+  # People type words after a slash command, and click a quick command. Of two commands with the same meaning,
+  # the first is the slash command and the second is the quick command.
   command_kinds = {
     for id, meaning in var.chat_commands :
     id => id == [for other, same in var.chat_commands : other if same == meaning][0] ? "slash command /${meaning}" : "quick command ${title(meaning)}"
@@ -8,7 +9,7 @@ locals {
 }
 
 output "chat_configuration" {
-  description = "Every value of the page that Google offers in its console alone: Google Chat API → Configuration."
+  description = "All values for the page Google Chat API → Configuration, which exists only in Google's console."
   value = merge(
     {
       "01. Page"                                             = "https://console.cloud.google.com/apis/api/chat.googleapis.com/hangouts-chat?project=${var.project_id}"
@@ -18,7 +19,7 @@ output "chat_configuration" {
       "05. Description"                                      = "Answers from our knowledge base"
       "06. Interactive features"                             = "on"
       "07. Functionality"                                    = "Join spaces and group conversations"
-      "11. Visibility"                                       = "the people or groups of your domain that may ask"
+      "11. Visibility"                                       = "the people or groups of your domain who may use the bot"
       "12. Log errors to Logging"                            = "on"
     },
     var.chat_connection == "pubsub" ? {
@@ -28,7 +29,7 @@ output "chat_configuration" {
       "08. Connection settings" = "HTTP endpoint URL; use a common one for all triggers"
       "09a. HTTP endpoint URL"  = local.door
     },
-    # An add-on's audience is always the URL, and the page shows who signs instead of asking.
+    # For an add-on, the audience is always the URL. The page shows the account that signs instead of asking for it.
     var.chat_app == "add_on" ? {
       "09b. Service account email" = "shown by the page; it must be ${local.add_ons_agent}"
     } : {},
@@ -38,12 +39,12 @@ output "chat_configuration" {
 }
 
 output "urls" {
-  description = "Where each function is called. All but ingest let their own subscription pass alone."
+  description = "URL of each function. Every function except ingest accepts calls only from its own subscription."
   value       = local.urls
 }
 
 output "operators" {
-  description = "What the operators' tools need to know of this environment."
+  description = "What the operators' tools need to know about this environment."
   value = {
     project    = var.project_id
     database   = google_firestore_database.this.name
@@ -55,6 +56,6 @@ output "operators" {
 }
 
 output "service_accounts" {
-  description = "Who each function runs as; docs/security.md tells what each may do."
+  description = "Service account of each function. docs/security.md lists what each may do."
   value       = { for step, it in module.step : step => it.service_account }
 }

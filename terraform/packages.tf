@@ -1,4 +1,5 @@
-# Each function's code: packed here, uploaded under a name made of its contents, built by an identity of its own.
+# The code of each function is packed here and uploaded under a name made from its contents. A service account of
+# its own builds it.
 
 data "archive_file" "source" {
   for_each = local.sources
@@ -22,7 +23,7 @@ resource "google_storage_bucket" "source" {
   labels                      = local.labels
   uniform_bucket_level_access = true
   public_access_prevention    = "enforced"
-  force_destroy               = true # it holds nothing that is not in the repository
+  force_destroy               = true # everything in it is also in the repository
 
   depends_on = [google_project_service.this]
 }
@@ -31,12 +32,12 @@ resource "google_storage_bucket_object" "source" {
   for_each = local.sources
 
   bucket = google_storage_bucket.source.name
-  # Other contents, another name: that is what makes a function be deployed anew.
+  # When the contents change, the name changes, and the function is deployed again.
   name   = "${each.key}-${data.archive_file.source[each.key].output_sha256}.zip"
   source = data.archive_file.source[each.key].output_path
 }
 
-# Every deployment leaves an image in here.
+# Every deployment adds an image.
 resource "google_artifact_registry_repository" "images" {
   repository_id = "${local.prefix}threadwise"
   location      = var.region
@@ -63,7 +64,7 @@ resource "google_artifact_registry_repository" "images" {
   depends_on = [google_project_service.this]
 }
 
-# --- who builds; otherwise it would be the project's default account, which may do nearly everything
+# --- the account that builds. The default account of the project would have far too many rights.
 
 resource "google_service_account" "build" {
   account_id   = "${local.prefix}threadwise-build"
@@ -88,7 +89,7 @@ resource "google_storage_bucket_iam_member" "build" {
 resource "google_project_iam_member" "build" {
   for_each = {
     logs = { role = "roles/logging.logWriter", condition = null }
-    # Cloud Functions copies each zip into a bucket of its own, and the build reads it there.
+    # Cloud Functions copies each zip into its own bucket, and the build reads it there.
     sources = {
       role = "roles/storage.objectViewer"
       condition = {

@@ -1,24 +1,24 @@
-# The pipeline in Google Cloud: the table of shared/pipeline.json, and what each function is told. It refers to
-# variables and to the project's number alone, so that tests/terraform/ can evaluate it without a cloud.
+# The pipeline in Google Cloud: the table in shared/pipeline.json, and the settings of each function. This file
+# refers only to variables and to the project's number, so that tests/terraform/ can evaluate it without a cloud.
 
 locals {
   prefix = var.name_prefix == "" ? "" : "${var.name_prefix}-"
-  # Where the functions' sources are.
+  # The folder that holds the source code of the functions.
   repository = "${path.root}/.."
 
   # The code reads the same file; shared/pipeline.py explains it.
   pipeline = jsondecode(file("${local.repository}/shared/pipeline.json"))
 
   dead_letters = local.pipeline.dead_letters
-  # Where Chat publishes its events when chat_connection is pubsub. It is there either way: an event that became a
-  # dead letter is replayed to it.
+  # The topic to which Chat publishes events if chat_connection is pubsub. It always exists, because operators
+  # replay an event that became a dead letter to it.
   chat_events = local.pipeline.chat_events
 
-  # Who takes the dead letters.
+  # The function that takes the dead letters.
   teller = one([for row in local.pipeline.steps : row if row.takes == local.dead_letters])
 
-  # One entry a function. Each step gives to the topic that the next one takes; the last one gives to none, and
-  # who takes the dead letters is not on the way.
+  # One entry per function. Each step gives to the topic that the next step takes. The last step gives to no topic.
+  # The function that takes dead letters is not part of this chain.
   way   = [for row in local.pipeline.steps : row.takes if row.takes != local.dead_letters]
   gives = zipmap(local.way, concat(slice(local.way, 1, length(local.way)), [null]))
   steps = {
@@ -28,12 +28,13 @@ locals {
     })
   }
 
-  # The settings that are one function's own.
+  # Settings that only one function has.
   own_settings = {
     ingest = merge(
       {
         CHAT_AUDIENCE = var.chat_audience == "project_number" ? local.project_number : local.door
-        # Whom Google signs for; nobody where Chat itself signs for the number, or publishes to a topic.
+        # The account that Google's token names. Empty if Chat itself signs for the project number, or if Chat
+        # publishes to a topic.
         CHAT_EMAIL           = var.chat_audience == "project_number" || var.chat_connection == "pubsub" ? "" : local.chat_signers[var.chat_app]
         PUSH_EMAIL           = local.push_identities.ingest
         PUSH_AUDIENCE        = local.door
@@ -66,34 +67,37 @@ locals {
     tell   = merge(local.human_contact, local.spoken)
   }
 
-  # The names in Google Cloud, with the environment's prefix. A function cannot refer to its own URL, so it
-  # is made here, once, for environment, audience and output. (Not from the table, which refers to them.)
+  # The names in Google Cloud, with the environment's prefix. A function cannot refer to its own URL, so the URL
+  # is built here, once, for settings, audience and output. It is not built from local.steps, which refers to it.
   step_names      = toset([for row in local.pipeline.steps : row.name])
   functions       = { for step in local.step_names : step => "${local.prefix}threadwise-${step}" }
   urls            = { for step, name in local.functions : step => "https://${var.region}-${var.project_id}.cloudfunctions.net/${name}" }
   push_identities = { for step in local.step_names : step => "${local.prefix}push-${step}@${var.project_id}.iam.gserviceaccount.com" }
-  # The URL that Chat calls: of the function that takes its events.
+  # The URL that Chat calls. It belongs to the function that takes Chat's events.
   door = local.urls[one([for row in local.pipeline.steps : row.name if row.takes == local.chat_events])]
 
   topics        = { for row in local.pipeline.steps : row.takes => "${local.prefix}${row.takes}" }
   subscriptions = { for step, it in local.steps : step => "${local.prefix}${it.takes}-push" }
 
-  # What Chat signs its calls with, by how the Chat app is built; the second is Google's agent in this project.
+  # The account with which Chat signs its calls, for each kind of Chat app. For an add-on it is Google's agent in
+  # this project.
   add_ons_agent = "service-${local.project_number}@gcp-sa-gsuiteaddons.iam.gserviceaccount.com"
   chat_signers  = { classic = "chat@system.gserviceaccount.com", add_on = local.add_ons_agent }
 
-  # Left out where they are not set, so that the functions' own defaults hold.
+  # Settings that are not set are left out, so that the functions use their own defaults.
   human_contact = var.human_contact == null ? {} : { HUMAN_CONTACT = var.human_contact }
   spoken        = length(var.languages) == 0 ? {} : { LANGUAGES = join(",", var.languages) }
 
-  # A corpus that is not there: retrieve_fn starts, and a question becomes a dead letter that can be replayed.
+  # If no corpus is set, this name of a missing corpus lets retrieve_fn start. Each question then becomes a dead
+  # letter that can be replayed.
   rag_corpus = coalesce(var.rag_corpus, "projects/${var.project_id}/locations/${var.region}/ragCorpora/not-set-yet")
 
-  # Every collection that has documents which expire: Firestore deletes them by this field.
+  # The collections whose documents expire. Firestore deletes a document by this field.
   expiry_field         = "expired_at"
   expiring_collections = ["chat_threads", "questions", "failures", "dead_letters", "feedback", "forgotten", "space_slots", "askers"]
 
-  # What each function is told. THREADS is functions-framework's: as many as Cloud Run sends at once.
+  # The settings of each function. THREADS belongs to functions-framework: one thread for each request that Cloud
+  # Run sends at the same time.
   environments = {
     for step, it in local.steps : step => merge(
       {
@@ -115,8 +119,8 @@ locals {
     )
   }
 
-  # What is in each function's zip: main.py and requirements.txt at the root, beside the function's package
-  # and shared/. A pattern, so that caches and editors' files never get in.
+  # The contents of each function's zip: main.py and requirements.txt at the root, the function's package, and
+  # shared/. A pattern keeps out caches and files of editors.
   packaged = "**/*.{py,toml,json}"
   sources = {
     for function in toset([for it in local.steps : it.folder]) : function => merge(

@@ -7,14 +7,15 @@ resource "google_pubsub_topic" "this" {
   depends_on = [google_project_service.this]
 }
 
-# Without this, and the right to read the source subscription (in module.step), nothing is ever dead-lettered.
+# Pub/Sub needs this right, and the right to read the source subscription (in module.step), to dead-letter a message.
 resource "google_pubsub_topic_iam_member" "dead_lettering" {
   topic  = google_pubsub_topic.this[local.dead_letters].name
   role   = "roles/pubsub.publisher"
   member = google_project_service_identity.pubsub.member
 }
 
-# Nobody reads it until the cases in Firestore are lost; as long as Pub/Sub can keep a message.
+# A copy of all dead letters. Operators read it only if the cases in Firestore are lost. 31 days is the longest time
+# that Pub/Sub can keep a message.
 resource "google_pubsub_subscription" "backup" {
   name                       = "${local.prefix}${local.pipeline.dead_letters_backup}"
   topic                      = google_pubsub_topic.this[local.dead_letters].id
@@ -27,11 +28,12 @@ resource "google_pubsub_subscription" "backup" {
   }
 }
 
-# --- Chat's events over Pub/Sub: the topic's publishers are the proof of who sent an event
+# --- Chat's events over Pub/Sub. Only Chat may publish to the topic, which proves who sent an event.
 
 locals {
   add_ons = toset(var.chat_app == "add_on" ? ["gsuiteaddons.googleapis.com"] : [])
-  # Whoever publishes there asks in anybody's name: Chat, in the form that the app has, and nobody else.
+  # A publisher on this topic can ask questions in anybody's name. So only Chat's own account for this kind of app
+  # may publish.
   chat_publishers = {
     for app, account in { classic = "chat-api-push@system.gserviceaccount.com", add_on = local.add_ons_agent } :
     app => "serviceAccount:${account}" if var.chat_connection == "pubsub" && app == var.chat_app

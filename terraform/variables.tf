@@ -1,29 +1,29 @@
 variable "project_id" {
-  description = "Id of the Google Cloud project; it is also the project of the Chat app."
+  description = "Id of the Google Cloud project. The Chat app belongs to the same project."
   type        = string
 
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.project_id))
-    error_message = "project_id must be a project's id (not its name or number), such as my-project-123."
+    error_message = "project_id must be the id of a project (not its name or number), such as my-project-123."
   }
 }
 
 variable "name_prefix" {
-  description = "Put before every name, so that two environments fit into one project; empty for the only one. Each needs its own firestore_database, too."
+  description = "Prefix of all resource names. It lets two environments share one project; leave it empty if there is only one. Each environment also needs its own firestore_database."
   type        = string
   default     = ""
 
   validation {
-    # The longest account id is PREFIX-threadwise-reformulate, and 30 characters are the most.
+    # An account id may have 30 characters, and PREFIX-threadwise-reformulate is the longest one.
     condition     = can(regex("^([a-z][a-z0-9]{0,6})?$", var.name_prefix))
-    error_message = "name_prefix must be empty, or up to 7 lower-case letters and digits, a letter first, such as staging."
+    error_message = "name_prefix must be empty, or have 1 to 7 lower-case letters and digits and begin with a letter, such as staging."
   }
 }
 
 # --- where
 
 variable "region" {
-  description = "Region of the functions, their sources and their images."
+  description = "Region of the functions, their source code and their images."
   type        = string
   default     = "asia-northeast1"
 
@@ -34,7 +34,7 @@ variable "region" {
 }
 
 variable "firestore_location" {
-  description = "Location of the Firestore database; it cannot be changed later (docs/deploy.md tells how to move)."
+  description = "Location of the Firestore database. It cannot be changed later; docs/deploy.md explains how to move."
   type        = string
   default     = "asia-northeast1"
 
@@ -45,18 +45,18 @@ variable "firestore_location" {
 }
 
 variable "firestore_database" {
-  description = "Id of the Firestore database. Google's free quota is for one database of a project."
+  description = "Id of the Firestore database. Google's free quota covers one database per project."
   type        = string
   default     = "(default)"
 
   validation {
     condition     = var.firestore_database == "(default)" || can(regex("^[a-z][a-z0-9-]{2,61}[a-z0-9]$", var.firestore_database))
-    error_message = "firestore_database must be (default), or 4 to 63 of a-z 0-9 -, a letter first."
+    error_message = "firestore_database must be (default), or have 4 to 63 characters of a-z, 0-9 and hyphen and begin with a letter."
   }
 }
 
 variable "model_location" {
-  description = "Location that Gemini is asked in; the newest models are offered in global first."
+  description = "Location of the Gemini models. Google offers new models in global first."
   type        = string
   default     = "global"
 
@@ -67,36 +67,36 @@ variable "model_location" {
 }
 
 variable "rag_corpus" {
-  description = "The corpus that is searched, as `python -m ops knowledge create` prints it: projects/P/locations/L/ragCorpora/C. Its region is its own, apart from all others. Until it is set, every question ends as an apology and waits as a dead letter."
+  description = "The corpus to search: projects/P/locations/L/ragCorpora/C, as `python -m ops knowledge create` prints it. Its region may differ from all other regions here. Until you set it, the bot apologises for every question and keeps it as a dead letter."
   type        = string
   default     = null
 
   validation {
     condition     = var.rag_corpus == null || can(regex("^projects/[a-z0-9.:-]+/locations/[a-z]+-[a-z]+[0-9]+/ragCorpora/[0-9A-Za-z_-]+$", var.rag_corpus))
-    error_message = "rag_corpus must be a corpus's whole name: projects/PROJECT/locations/REGION/ragCorpora/ID."
+    error_message = "rag_corpus must be the full name of a corpus: projects/PROJECT/locations/REGION/ragCorpora/ID."
   }
 }
 
 variable "space_corpora" {
-  description = "Spaces that have a corpus of their own: { \"spaces/AAAA\" = \"projects/P/locations/L/ragCorpora/C\" }. Everywhere else rag_corpus is searched, whose project and region all of them share."
+  description = "Spaces with their own corpus: { \"spaces/AAAA\" = \"projects/P/locations/L/ragCorpora/C\" }. All other spaces search rag_corpus. These corpora must be in the project and region of rag_corpus."
   type        = map(string)
   default     = {}
 
   validation {
     condition     = alltrue([for space in keys(var.space_corpora) : can(regex("^spaces/[A-Za-z0-9_-]+$", space))])
-    error_message = "A space in space_corpora is spaces/AAAA, as in the address of the space."
+    error_message = "Each space in space_corpora must look like spaces/AAAA. The address of the space shows its id."
   }
 
   validation {
     condition     = alltrue([for corpus in values(var.space_corpora) : try(split("/ragCorpora/", corpus)[0] == split("/ragCorpora/", var.rag_corpus)[0] && can(regex("/ragCorpora/[0-9A-Za-z_-]+$", corpus)), false)])
-    error_message = "Every corpus in space_corpora must be a whole name, of the project and the region of rag_corpus, which must be set, too."
+    error_message = "Each corpus in space_corpora must be a full name in the project and region of rag_corpus. rag_corpus must be set, too."
   }
 }
 
 # --- Google Chat
 
 variable "chat_connection" {
-  description = "How Chat sends events: http (Chat calls ingest's URL) or pubsub (Chat publishes to a topic)."
+  description = "How Chat sends events: http (Chat calls the URL of ingest) or pubsub (Chat publishes to a topic)."
   type        = string
   default     = "http"
 
@@ -107,7 +107,7 @@ variable "chat_connection" {
 }
 
 variable "chat_app" {
-  description = "How the Chat app is built: classic, or add_on where the box of a Google Workspace add-on stays ticked. Chat then signs and publishes as another identity, and over Pub/Sub no click on a button arrives."
+  description = "How the Chat app is built: classic, or add_on if the box for a Google Workspace add-on stays ticked. For an add-on, Chat signs and publishes as another identity, and does not send clicks on buttons over Pub/Sub."
   type        = string
   default     = "classic"
 
@@ -118,18 +118,18 @@ variable "chat_app" {
 }
 
 variable "chat_audience" {
-  description = "What Chat's calls name in their tokens, as its page calls it: url (HTTP endpoint URL) or project_number. By the number, a classic app's calls prove that they are of your Chat app; an add-on has the URL alone."
+  description = "Audience of the tokens that Chat sends: url (HTTP endpoint URL on Chat's configuration page) or project_number. With project_number, the token proves that the call comes from your own Chat app; only a classic app can use it."
   type        = string
   default     = "url"
 
   validation {
     condition     = var.chat_audience == "url" || (var.chat_audience == "project_number" && var.chat_app == "classic" && var.chat_connection == "http")
-    error_message = "chat_audience must be url, or project_number for a classic app that is connected by http."
+    error_message = "chat_audience must be url. Only a classic app with chat_connection = http may use project_number."
   }
 }
 
 variable "chat_commands" {
-  description = "What the ids of the Chat app's commands mean: ask, forget or help. By default 1 to 3 are slash commands, 4 and 5 quick commands."
+  description = "Meaning of each command id of the Chat app: ask, forget or help. By default, 1 to 3 are slash commands, and 4 and 5 are quick commands."
   type        = map(string)
   default     = { "1" = "ask", "2" = "forget", "3" = "help", "4" = "forget", "5" = "help" }
 
@@ -140,29 +140,29 @@ variable "chat_commands" {
 }
 
 variable "allowed_domains" {
-  description = "Domains of the people who may use the bot, such as example.com, or Google's ids of them. Empty: whoever Chat lets in."
+  description = "Domains whose members may use the bot: names such as example.com, or Google's ids of domains. Empty: everybody whom Chat lets in."
   type        = list(string)
   default     = []
 
   validation {
     condition     = alltrue([for domain in var.allowed_domains : can(regex("^[A-Za-z0-9.-]+$", domain))])
-    error_message = "A domain has letters, digits, dots and hyphens."
+    error_message = "A domain may have only letters, digits, dots and hyphens."
   }
 }
 
 variable "allowed_spaces" {
-  description = "Spaces the bot may be used in: spaces/AAAA, or all of a kind: SPACE, GROUP_CHAT, DIRECT_MESSAGE. Empty: everywhere."
+  description = "Spaces where people may use the bot. Each entry is one space (spaces/AAAA) or a type of space (SPACE, GROUP_CHAT, DIRECT_MESSAGE). Empty: everywhere."
   type        = list(string)
   default     = []
 
   validation {
     condition     = alltrue([for space in var.allowed_spaces : can(regex("^(spaces/[A-Za-z0-9_-]+|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$", space))])
-    error_message = "A space is spaces/AAAA, SPACE, GROUP_CHAT or DIRECT_MESSAGE."
+    error_message = "Each entry must be spaces/AAAA, SPACE, GROUP_CHAT or DIRECT_MESSAGE."
   }
 }
 
 variable "longest_question" {
-  description = "Characters of a question; a longer one is answered with a request to shorten it."
+  description = "Maximum length of a question, in characters. The bot asks people to shorten a longer one."
   type        = number
   default     = 2000
 
@@ -173,7 +173,7 @@ variable "longest_question" {
 }
 
 variable "questions_per_minute" {
-  description = "Questions of one person a minute; what is more is answered with a request to wait."
+  description = "Maximum number of questions per person and minute. After that, the bot asks the person to wait."
   type        = number
   default     = 10
 
@@ -184,7 +184,7 @@ variable "questions_per_minute" {
 }
 
 variable "app_name" {
-  description = "The bot's name in Chat; only printed, for the page that Google offers in its console alone."
+  description = "The bot's name in Chat. Terraform only prints it, because Chat can only be configured in Google's console."
   type        = string
   default     = "threadwise"
 
@@ -195,7 +195,7 @@ variable "app_name" {
 }
 
 variable "chat_writes_per_second" {
-  description = "Chat's quota of writes a second in one space, which all apps in the space share. Google's is 1; lower it where others write there, too."
+  description = "Maximum writes per second in one space. Google's quota is 1, and all apps in a space share it. Choose less if other apps write in the same spaces."
   type        = number
   default     = 1
 
@@ -208,18 +208,18 @@ variable "chat_writes_per_second" {
 # --- how it answers
 
 variable "languages" {
-  description = "Languages the bot speaks, as the files in shared/language/catalogues are named: [\"ja\", \"en\"]. Whoever speaks none of them hears the first. Empty: all that there are, and English first."
+  description = "Languages that the bot speaks, by their file names in shared/language/catalogues: [\"ja\", \"en\"]. The bot uses the first one for people who write in another language. Empty: all languages, with English first."
   type        = list(string)
   default     = []
 
   validation {
     condition     = alltrue([for language in var.languages : fileexists("${local.repository}/shared/language/catalogues/${language}.toml")])
-    error_message = "Each of languages must be the name of a file in shared/language/catalogues, without .toml."
+    error_message = "Each language must be the name of a file in shared/language/catalogues, without .toml."
   }
 }
 
 variable "human_contact" {
-  description = "Whom to ask where the bot has no answer, in Markdown: an e-mail address or a link. Null: nobody is named."
+  description = "Whom people can ask when the bot has no answer: an e-mail address or a link, in Markdown. Null: the bot names nobody."
   type        = string
   default     = null
 
@@ -230,40 +230,40 @@ variable "human_contact" {
 }
 
 variable "rewrite_model" {
-  description = "Gemini model that makes follow-ups stand alone."
+  description = "Gemini model that rewrites follow-up questions so that they stand alone."
   type        = string
   default     = "gemini-3.5-flash-lite"
 
   validation {
     condition     = can(regex("^[a-z0-9][a-z0-9.-]*$", var.rewrite_model))
-    error_message = "rewrite_model must be a model's id, such as gemini-3.5-flash-lite."
+    error_message = "rewrite_model must be the id of a model, such as gemini-3.5-flash-lite."
   }
 }
 
 variable "answer_model" {
-  description = "Gemini model that answers."
+  description = "Gemini model that writes the answers."
   type        = string
   default     = "gemini-3.5-flash"
 
   validation {
     condition     = can(regex("^[a-z0-9][a-z0-9.-]*$", var.answer_model))
-    error_message = "answer_model must be a model's id, such as gemini-3.5-flash."
+    error_message = "answer_model must be the id of a model, such as gemini-3.5-flash."
   }
 }
 
 variable "gemini_api_key_secret" {
-  description = "Id of a Secret Manager secret of this project that holds a Gemini API key; then Gemini is asked with it. Null: as the function's own service account. The key itself never enters Terraform."
+  description = "Id of a Secret Manager secret in this project that holds a Gemini API key. The functions then call Gemini with this key. Null: they use their own service accounts. Terraform never reads the key itself."
   type        = string
   default     = null
 
   validation {
     condition     = var.gemini_api_key_secret == null || can(regex("^[A-Za-z0-9_-]{1,255}$", var.gemini_api_key_secret))
-    error_message = "gemini_api_key_secret must be a secret's id, not its value and not its whole name."
+    error_message = "gemini_api_key_secret must be the id of a secret, not its value and not its full name."
   }
 }
 
 variable "history_hours" {
-  description = "How long a conversation is remembered, and a question's record is kept, in hours."
+  description = "How many hours the bot remembers a conversation and keeps the record of a question."
   type        = number
   default     = 24
 
@@ -274,7 +274,7 @@ variable "history_hours" {
 }
 
 variable "utc_offset_hours" {
-  description = "How many hours the askers' clocks are ahead of UTC: it tells what they call today. Summer time is not looked up."
+  description = "How many hours the users' clocks are ahead of UTC. It decides which date is today for them. It does not follow summer time."
   type        = number
   default     = 0
 
@@ -285,7 +285,7 @@ variable "utc_offset_hours" {
 }
 
 variable "search_kind" {
-  description = "What the corpus is searched by: dense (embeddings, as RAG Engine's own database), lexical (words) or hybrid. It decides whether keywords are searched for."
+  description = "How the corpus is searched: dense (by embeddings, as RAG Engine's own database does), lexical (by words) or hybrid. It decides whether the query has keywords."
   type        = string
   default     = "dense"
 
@@ -296,13 +296,13 @@ variable "search_kind" {
 }
 
 variable "search_fusion" {
-  description = "Search for a follow-up in two ways at once and fuse what they find; docs/quality.md says where that gains. It doubles the searches for follow-ups."
+  description = "Search for each follow-up with two queries and merge the results. This doubles the searches for follow-ups; docs/quality.md shows where it helps."
   type        = bool
   default     = false
 }
 
 variable "rag_ranker" {
-  description = "Model of Google's ranking service that puts the passages in order; null: by distance. Its API is enabled, and priced by itself."
+  description = "Model of Google's ranking service that orders the passages. Terraform then enables its API, which costs extra. Null: passages are ordered by distance."
   type        = string
   default     = null
 
@@ -313,7 +313,7 @@ variable "rag_ranker" {
 }
 
 variable "context_tokens" {
-  description = "At most so many tokens of passages go into the prompt of an answer, by an estimate on the safe side."
+  description = "Maximum tokens of passages in the prompt for an answer. The count is a cautious estimate."
   type        = number
   default     = 8000
 
@@ -324,7 +324,7 @@ variable "context_tokens" {
 }
 
 variable "rag_top_k" {
-  description = "How many passages are fetched for a question."
+  description = "Number of passages that are fetched for a question."
   type        = number
   default     = 6
 
@@ -335,7 +335,7 @@ variable "rag_top_k" {
 }
 
 variable "rag_distance_threshold" {
-  description = "Passages farther away than this are left out; null leaves none out. Smaller is nearer."
+  description = "Maximum distance of a passage from the question. A smaller distance is a better match. Null: no limit."
   type        = number
   default     = null
 
@@ -346,7 +346,7 @@ variable "rag_distance_threshold" {
 }
 
 variable "source_links" {
-  description = "What people may open in place of a source's address: prefix of its URI → prefix of its link, { \"gs://kb/\" = \"https://wiki.example/\" }."
+  description = "Links that people can open instead of a source's URI. Each entry maps the beginning of a URI to the beginning of a link: { \"gs://kb/\" = \"https://wiki.example/\" }."
   type        = map(string)
   default     = {}
 
@@ -359,7 +359,7 @@ variable "source_links" {
 # --- how much of it runs
 
 variable "min_instances" {
-  description = "Instances of each function that stay up while nobody asks. 0: the first question after a pause waits for cold starts; 1: it does not, and it costs something around the clock."
+  description = "Instances of each function that keep running while nobody asks. 0: the first question after a pause waits for the functions to start. 1: it does not wait, but you pay around the clock."
   type        = number
   default     = 0
 
@@ -372,13 +372,13 @@ variable "min_instances" {
 # --- watching
 
 variable "log_content" {
-  description = "Write what is asked and answered into the logs, for a test environment. Whoever may read the logs may then read the conversations, and what the bot is told to forget stays there."
+  description = "Write questions and answers to the logs. Use it only in a test environment: everybody who can read the logs can then read the conversations, and /forget does not delete them from the logs."
   type        = bool
   default     = false
 }
 
 variable "notification_channels" {
-  description = "Where alerts go: names of Cloud Monitoring notification channels. Without one, alerts are only seen in the console."
+  description = "Cloud Monitoring notification channels that receive alerts. Empty: you see alerts only in the console."
   type        = list(string)
   default     = []
 
@@ -389,7 +389,7 @@ variable "notification_channels" {
 }
 
 variable "alert_thresholds" {
-  description = "From where on somebody is told: age of the oldest unacknowledged message of a step (seconds), share of a function's requests that fail (0 to 1), 95th percentile of the time from question to answer (seconds)."
+  description = "Limits above which an alert is sent: age of a step's oldest unacknowledged message (seconds), share of a function's requests that fail (0 to 1), and 95th percentile of the time from question to answer (seconds)."
   type = object({
     oldest_message_seconds = optional(number, 300)
     error_rate             = optional(number, 0.05)
@@ -399,12 +399,12 @@ variable "alert_thresholds" {
 
   validation {
     condition     = alltrue([for threshold in values(var.alert_thresholds) : threshold > 0]) && var.alert_thresholds.error_rate <= 1
-    error_message = "Every threshold must be more than 0, and error_rate at most 1."
+    error_message = "Each threshold must be more than 0, and error_rate must be at most 1."
   }
 }
 
 variable "quiet_minutes" {
-  description = "Alert when no question was answered for this many minutes. Null, the default, where nobody need be asking (nights, test environments)."
+  description = "Send an alert when the bot has answered no question for this many minutes. Null: no such alert, because it is normal that nobody asks at night or in a test environment."
   type        = number
   default     = null
 
@@ -417,7 +417,7 @@ variable "quiet_minutes" {
 # --- the end
 
 variable "delete_data" {
-  description = "Let `terraform destroy` delete the Firestore database; `make destroy DATA=delete` sets it. Otherwise the database is protected and outlives everything."
+  description = "Let `terraform destroy` delete the Firestore database. `make destroy DATA=delete` sets this. Otherwise the database is protected, and stays when everything else is deleted."
   type        = bool
   default     = false
 }

@@ -6,7 +6,7 @@ terraform {
       source  = "hashicorp/google"
       version = ">= 6.20, < 8"
     }
-    # For one resource that google lacks: making service agents exist before they are granted anything.
+    # For one resource that google lacks. It makes service agents exist before they are granted roles.
     google-beta = {
       source  = "hashicorp/google-beta"
       version = ">= 6.20, < 8"
@@ -17,8 +17,8 @@ terraform {
     }
   }
 
-  # The state is a file here until you share it: make a bucket with versioning, take the comments away, and
-  # run `terraform init -migrate-state`. One prefix for each environment.
+  # The state is a file in this folder. To share it, make a bucket with versioning, uncomment these lines, and run
+  # `terraform init -migrate-state`. Use one prefix for each environment.
   #
   # backend "gcs" {
   #   bucket = "my-project-terraform-state"

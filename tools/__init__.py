@@ -1,1 +1,1 @@
-"""What prepares, checks and packages threadwise. Standard library only, except `lock`."""
+"""Scripts that prepare, check, package and deploy threadwise. Standard library only, except `lock`."""

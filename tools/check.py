@@ -7,15 +7,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 Check = tuple[str, ...]
-#: The quick ones first. pytest says at its end which tests it skipped, and why.
+#: Quick checks come first. At its end, pytest says which tests it skipped, and why.
 CHECKS: tuple[Check, ...] = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
-    # Four at a time, also on two cores: half of what the tests do is waiting for deadlines and processes. In
-    # the order of tests/conftest.py, not of the number of tests: the longest tests are alone in their files.
+    # Four at a time, also on two cores, because the tests spend half their time waiting for deadlines and
+    # processes. pytest keeps the order of tests/conftest.py: each of the longest tests has its own file.
     ("pytest", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
 )
-#: It takes one core for most of a minute, and the tests leave one free now and then.
+#: mypy needs one core for most of a minute. It runs beside the tests, which often leave a core free.
 BESIDE: tuple[Check, ...] = (("mypy",),)
 
 
@@ -25,7 +25,7 @@ def command(check: Check) -> list[str]:
 
 
 def passes(check: Check) -> bool:
-    """Run one check, its output on the terminal, and tell whether it passed."""
+    """Run one check with its output on the terminal. Returns whether it passed."""
     print(f"\n== {' '.join(check)}", flush=True)
     started = time.monotonic()
     passed = subprocess.run(command(check), cwd=ROOT, check=False).returncode == 0
@@ -34,9 +34,9 @@ def passes(check: Check) -> bool:
 
 
 def failures(checks: tuple[Check, ...], beside: tuple[Check, ...] = ()) -> list[str]:
-    """Run every check, whether or not another failed, and return the titles of those that did.
+    """Run all checks, even if some fail, and return the titles of the failed ones.
 
-    The checks of `beside` run meanwhile; what they print comes after the others.
+    The checks in `beside` run at the same time. Their output is printed after that of the others.
     """
     running = {
         check: subprocess.Popen(

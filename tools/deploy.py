@@ -10,14 +10,14 @@ from tools.terraform import Stopped
 
 
 def main() -> int:
-    """Deploy; 0 when everything is as configured, 1 when not, 130 after Ctrl-C."""
+    """Deploy. Returns 0 if everything is as configured, 1 if not, 130 after Ctrl-C."""
     try:
         terraform.start()
-        # The zips are made while planning: their contents decide which function is deployed anew.
+        # Terraform makes the zips while it plans. Their contents decide which functions are deployed again.
         if terraform.plan_and_apply(sys.argv[1:], "Deploy this?"):
-            print("\nDeployed. What Chat's configuration page needs is above, under chat_configuration.")
+            print("\nDeployed. The values for Chat's configuration page are above, under chat_configuration.")
         else:
-            print("\nEverything is as configured already.")
+            print("\nNothing to change: everything is deployed as configured.")
     except Stopped as stopped:
         print(stopped, file=sys.stderr)
         return 1

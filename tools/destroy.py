@@ -1,8 +1,7 @@
-"""Take the deployment down (`make destroy`): all but the data, or with `DATA=delete` the data, too.
+"""Take the deployment down (`make destroy`). The data stays, unless `DATA=delete` is given.
 
-What stays otherwise: the Firestore database with its expiry rules, the operators' copy of the dead letters,
-topics, APIs and the role for Gemini. `make deploy` brings the rest back to them. Arguments go to
-`terraform plan`.
+The Firestore database with its expiry rules, the operators' copy of the dead letters, topics, APIs and the
+role for Gemini stay. `make deploy` adds everything else again. Arguments go to `terraform plan`.
 """
 
 import sys
@@ -16,14 +15,14 @@ DATA = (
     "google_firestore_field.",
     "google_pubsub_subscription.backup",
 )
-#: They cost nothing, and what stays depends on them. Terraform knows that of resources only, not of their
-#: instances: with one topic as a target, whatever depends on any of the topics would go. And the id of a role
-#: that was deleted is taken for weeks: https://cloud.google.com/iam/docs/creating-custom-roles
+#: These stay, because they cost nothing and the data depends on them. Terraform knows dependencies between
+#: resources, not between instances: with one topic as a target, it would destroy what depends on any topic.
+#: Google reserves the id of a deleted role for weeks: https://cloud.google.com/iam/docs/creating-custom-roles
 FOUNDATIONS = ("data.", "google_project_service.", "google_pubsub_topic.", "google_project_iam_custom_role.")
 
 
 def targets(addresses: list[str]) -> list[str]:
-    """What to destroy, so that the data stays: whatever depends on a target goes with it, too."""
+    """The addresses to destroy so that the data stays. Terraform also destroys whatever depends on them."""
     kept = (*DATA, *FOUNDATIONS)
     return [address for address in addresses if not address.startswith(kept)]
 
@@ -45,7 +44,7 @@ def destroy(arguments: list[str], *, delete_data: bool) -> bool:
 
 
 def main() -> int:
-    """Destroy; 0 when it is done, 1 when not, 130 after Ctrl-C."""
+    """Destroy. Returns 0 if it is done, 1 if not, 130 after Ctrl-C."""
     arguments = [argument for argument in sys.argv[1:] if argument != DELETE_DATA]
     try:
         terraform.start()

@@ -16,13 +16,13 @@ INSTALL = (
     "install", "--only-binary", ":all:", "--no-deps", "--no-compile",
     "--no-input", "--disable-pip-version-check", "--progress-bar", "off",
 )  # fmt: skip
-#: Two thirds of all code and never imported: compiling it would take longer than the rest.
+#: These are two thirds of all code and never imported. Compiling them would take longer than all the rest.
 NEVER_IMPORTED = r"/(aiplatform_v1beta1|vertexai|agentplatform|tests)/"
-#: Where a person's own settings would send the packages elsewhere.
+#: Settings of the user that would install the packages somewhere else.
 MISLEADING = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER")
 
-#: What pip prints → what that means. The first that is found counts: pip reports a network failure
-#: as a warning and ends with "No matching distribution".
+#: Patterns in pip's output, and their meaning. The first match counts, because pip reports a network failure
+#: only as a warning and then ends with "No matching distribution".
 REASONS = (
     (r"No space left on device", "The disk is full."),
     (
@@ -46,16 +46,16 @@ LAST_LINES = 8
 
 
 class SetupFailed(Exception):
-    """The setup cannot go on; the message tells a person why and what to do."""
+    """The setup cannot continue. The message tells the user why, and what to do."""
 
 
 def base_python() -> str:
-    """The running Python; inside a venv the one it was made from, which outlives it."""
+    """The running Python. Inside a venv: the Python from which the venv was made."""
     return getattr(sys, "_base_executable", sys.executable)
 
 
 def reason(output: str) -> str:
-    """Why pip failed, in one sentence, from what it printed."""
+    """Why pip failed, in one sentence. `output` is what pip printed."""
     for pattern, sentence in REASONS:
         if found := re.search(pattern, output):
             system = f"{platform.system()} {platform.machine()}"
@@ -66,7 +66,8 @@ def reason(output: str) -> str:
 def find_pip(python: Path, base: str, others: tuple[str, ...] = OTHER_PYTHONS) -> list[str]:
     """The command line of a pip that installs into the venv of `python`, which was made from `base`.
 
-    That one's pip comes first: giving the venv its own takes 3 s. Raises SetupFailed if there is none.
+    Tries the pip of `base` first, because installing pip into the venv takes 3 s. Raises SetupFailed if none
+    works.
     """
     own = _pip_of(base, python)
     if _succeeds([*own, "list"]):
@@ -74,7 +75,7 @@ def find_pip(python: Path, base: str, others: tuple[str, ...] = OTHER_PYTHONS) -
     if _succeeds([str(python), "-m", "ensurepip"]):
         return [str(python), "-m", "pip"]
     for other in others:
-        # Not `--version`: a pip of 2023 or older starts on Python 3.12, but does no work there.
+        # Not `--version`: on Python 3.12, a pip from 2023 or earlier prints its version but cannot install.
         if _succeeds([*_pip_of(other, python), "list"]):
             return _pip_of(other, python)
     version = _python_version()
@@ -112,7 +113,7 @@ def install(pip: list[str], requirements: Path, log: Path, progress: Callable[[i
     found = 0
     with (
         log.open("w") as file,
-        # The lock of this setup is inherited (close_fds): should this process be killed, pip still holds it.
+        # pip inherits the lock of this setup (close_fds). It still holds the lock if this process is killed.
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
             env=_environment(), close_fds=False,
@@ -129,9 +130,9 @@ def install(pip: list[str], requirements: Path, log: Path, progress: Callable[[i
 
 
 def compile_bytecode(python: Path) -> None:
-    """Compile what is imported, so that the first start is as quick as every other.
+    """Compile the modules that are imported, so that the first start is as fast as later ones.
 
-    A failure is of no matter: Python compiles the rest when it is imported.
+    A failure does not matter, because Python compiles missing modules when it imports them.
     """
     command = [str(python), "-m", "compileall", "-q", "-j", "0", "-x", NEVER_IMPORTED]
     subprocess.run([*command, str(python.parent.parent / "lib")], capture_output=True, check=False)

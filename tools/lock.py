@@ -17,7 +17,7 @@ RUNTIME = "local"
 def compile_folder(folder: str, *, beside: tuple[str, ...] = (), constraint: str | None = None) -> None:
     """Write `<folder>/requirements.txt` for Python 3.11 to 3.13 on any system, without any index line.
 
-    It holds what the folders `beside` it need, too, in the versions of the file `constraint`.
+    The file also has the packages for the folders in `beside`. `constraint` is a file with the versions.
     """
     command = [
         sys.executable, "-m", "uv", "pip", "compile",

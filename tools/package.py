@@ -1,7 +1,7 @@
-"""Write `build/<name>_fn.zip` for each function: what is deployed, and what the tests unpack and serve.
+"""Write `build/<name>_fn.zip` for each function. The tests unpack and serve these zips.
 
-The function's `main.py` and `requirements.txt` lie at the root, beside the packages `<name>_fn` and `shared`.
-The same source gives the same bytes, so that a deployment replaces a function only when its code has changed.
+The function's `main.py` and `requirements.txt` are at the root, beside the packages `<name>_fn` and `shared`.
+The same source always gives the same bytes, so a deployment replaces a function only if its code has changed.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def build(out: Path, root: Path = ROOT) -> list[Path]:
 
 
 def _belongs(inside: Path) -> bool:
-    """Not caches, hidden files and what requirements are compiled from."""
+    """Whether a file belongs into the zip. Caches, hidden files and requirement files do not."""
     return not any(part.startswith((".", "__pycache__", "requirements")) for part in inside.parts)
 
 

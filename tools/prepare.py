@@ -1,4 +1,4 @@
-"""Prepare `.venv` with the pinned packages: the work behind `tools/setup.py`, on the Python that it chose."""
+"""Prepare `.venv` with the pinned packages. `tools/setup.py` chooses a Python and runs this module on it."""
 
 import argparse
 import fcntl
@@ -21,11 +21,10 @@ REQUIREMENTS = {"run": ROOT / "local/requirements.txt", "test": ROOT / "tests/re
 
 
 def prepare(folder: Path, wanted: str, *, this_python: bool) -> None:
-    """Bring the venv in `folder` to the set `wanted` (`run` or `test`); at once if it is there already.
+    """Install the set `wanted` (`run` or `test`) into the venv in `folder`. Returns at once if it is there.
 
-    A venv that was copied, left unfinished or whose Python is gone is made anew; so is one of another
-    Python than the running one if `this_python`. Once the test tools are there, they stay.
-    Raises SetupFailed, OSError.
+    Makes the venv again if it was copied or left unfinished, or if its Python is gone. With `this_python`,
+    also if its Python is not the running one. Never removes the test tools. Raises SetupFailed, OSError.
     """
     found = stamp.read(folder)
     if found and not found.holds(folder):
@@ -47,9 +46,9 @@ def prepare(folder: Path, wanted: str, *, this_python: bool) -> None:
 
 
 def make_venv(folder: Path) -> None:
-    """Make an empty venv, over whatever is there but not through a link. Raises SetupFailed."""
-    if folder.is_symlink():  # Python would empty the folder behind it, and then refuse
-        raise SetupFailed(f"{folder} is a link, and what it leads to was made elsewhere. Remove the link.")
+    """Make an empty venv, and replace an existing one. Raises SetupFailed, also if `folder` is a link."""
+    if folder.is_symlink():  # Python would empty the folder that it points to, and then fail
+        raise SetupFailed(f"{folder} is a link to a folder that was made elsewhere. Remove the link.")
     say(f"Making {folder.name} with Python {sys.version.split()[0]} ({base_python()})")
     try:
         import venv  # noqa: PLC0415  Debian's smallest Python comes without it
@@ -74,7 +73,7 @@ def fill(folder: Path, requirements: Path) -> None:
 
 @contextmanager
 def counting(text: str) -> Iterator[Callable[[int], None]]:
-    """A line that counts on a terminal, so that a person sees that a slow network still moves."""
+    """Show a counter on a terminal, so that the user sees progress on a slow network."""
     if not sys.stdout.isatty():
         say(text)
         yield lambda found: None
@@ -86,13 +85,13 @@ def counting(text: str) -> Iterator[Callable[[int], None]]:
 
 
 def say(text: str) -> None:
-    """One line for the person who waits."""
+    """Print one line for the user."""
     print(text, flush=True)
 
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Wait until no other setup of this folder is under way, and hold off others."""
+    """Wait until no other setup of this folder is running, and make others wait."""
     STATE.mkdir(exist_ok=True)
     with (STATE / "setup.lock").open("w") as lock:
         os.set_inheritable(lock.fileno(), True)
@@ -105,9 +104,11 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Prepare what the command line asks for; returns the exit code: 0, 1 with a sentence, 130 for Ctrl-C."""
+    """Prepare the venv. Returns the exit code: 0, 1 after printing an error, or 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(prog="tools/setup.py", description=__doc__)
-    parser.add_argument("set", choices=REQUIREMENTS, help="what `make run` needs, or that and the test tools")
+    parser.add_argument(
+        "set", choices=REQUIREMENTS, help="run: packages for `make run`; test: these and the test tools"
+    )
     parser.add_argument("--venv", default=".venv", help="the folder to prepare (default: .venv)")
     options = parser.parse_args(arguments)
     try:
@@ -117,7 +118,7 @@ def main(arguments: list[str]) -> int:
         print(failure, file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"The setup cannot go on: {error}", file=sys.stderr)
+        print(f"The setup cannot continue: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nInterrupted. Run it again to finish.", file=sys.stderr)

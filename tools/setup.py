@@ -1,7 +1,7 @@
-"""Prepare `.venv`: `python3 tools/setup.py run` (what `make run` needs) or `test` (that and the test tools).
+"""Prepare `.venv`: `python3 tools/setup.py run` (for `make run`) or `test` (the same and the test tools).
 
-This file only finds a Python that fits and hands over to it. Any Python back to 2.7 can read it, because a
-system's `python3` may be old while a newer one is installed beside it: hence type comments and `os.path`.
+This file only finds a suitable Python and runs `tools.prepare` on it. The system's `python3` may be old while
+a newer one is installed, too. So any Python since 2.7 can read this file; it uses type comments and os.path.
 """
 # ruff: noqa: PTH100, PTH118, PTH120
 
@@ -11,7 +11,8 @@ import sys
 
 SUITABLE = ((3, 11), (3, 12), (3, 13))
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-#: Tried in this order: what `.venv` has (a second setup is quick), then the newest, as it is deployed.
+#: Tried in this order: first the Python of `.venv`, so that a second setup is fast. Then the newest, which is
+#: also the deployed one.
 CANDIDATES = (
     os.path.join(ROOT, ".venv", "bin", "python"),
     "python3.13", "python3.12", "python3.11", "python3", "python", sys.executable,
@@ -46,7 +47,7 @@ def choose(candidates):
 
 def refusal(asked):
     # type: (str) -> str
-    """What to tell a person who has no Python that fits."""
+    """The error message if no Python is suitable."""
     if asked:
         return "PYTHON=" + asked + " is not a Python 3.11, 3.12 or 3.13 that starts. Set another or none."
     version = ".".join(str(part) for part in sys.version_info[:3])

@@ -1,4 +1,4 @@
-"""What a finished setup leaves in the venv, so that the next one sees at once that nothing is to be done."""
+"""A file that a finished setup leaves in the venv. The next setup reads it, and may have nothing to do."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ IDENTITY = "import sys; print(sys.base_prefix, '%d.%d' % sys.version_info[:2])"
 
 @dataclass(frozen=True)
 class Stamp:
-    """A venv as a setup left it."""
+    """Describes a finished venv."""
 
     folder: str  #: where the venv was made: its scripts name that path
     python: str  #: as IDENTITY prints it
@@ -25,7 +25,7 @@ class Stamp:
 
 
 def read(folder: Path) -> Stamp | None:
-    """The stamp of the venv in `folder`; None where no setup has finished."""
+    """The stamp of the venv in `folder`; None if no setup has finished."""
     try:
         return Stamp(**json.loads((folder / "setup.json").read_text()))
     except (OSError, ValueError, TypeError):
@@ -33,12 +33,12 @@ def read(folder: Path) -> Stamp | None:
 
 
 def write(folder: Path, stamp: Stamp) -> None:
-    """Declare the venv in `folder` finished."""
+    """Mark the venv in `folder` as finished."""
     (folder / "setup.json").write_text(json.dumps(asdict(stamp), indent=2) + "\n")
 
 
 def remove(folder: Path) -> None:
-    """Declare the venv in `folder` unfinished: interrupted now, the next setup starts afresh."""
+    """Mark the venv in `folder` as unfinished. If this setup is interrupted, the next one starts again."""
     (folder / "setup.json").unlink(missing_ok=True)
 
 

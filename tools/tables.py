@@ -1,7 +1,6 @@
-"""Write the tables of the documentation that are made of `shared/pipeline.json` (`make tables`).
+"""Write the tables in the documentation that come from `shared/pipeline.json` (`make tables`).
 
-A table stands between `<!-- pipeline: <name> -->` and `<!-- end -->`. A test
-compares it with what is made here.
+A table is between `<!-- pipeline: <name> -->` and `<!-- end -->`. A test checks that it is up to date.
 """
 
 import re
@@ -25,7 +24,7 @@ def topics() -> list[str]:
 
 
 def times() -> list[str]:
-    """The times of each function, which nest."""
+    """The times of each function, from the shortest to the longest."""
     rows = [
         "| step | one attempt of a call, at most | deadline of the step | time-out of the function "
         "| ack deadline |",
@@ -38,7 +37,7 @@ def times() -> list[str]:
 
 
 def written(page: str) -> str:
-    """A page with its tables as they should be. Raises KeyError for a table that nobody makes."""
+    """The page with up-to-date tables. Raises KeyError for an unknown table."""
     tables = {"topics": topics, "times": times}
     return _MARKED.sub(lambda found: found[1] + "\n".join([*tables[found[2]](), ""]) + found[3], page)
 

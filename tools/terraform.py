@@ -1,4 +1,4 @@
-"""Running Terraform on `terraform/`, with a person to say yes (`make deploy`, `make destroy`)."""
+"""Run Terraform on `terraform/`, after the user has said yes (`make deploy`, `make destroy`)."""
 
 import shutil
 import subprocess
@@ -6,13 +6,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "terraform"
-#: Where the plan is kept between showing it and applying it; relative to the configuration, and not in git.
+#: The file of the plan that is shown and then applied. It is relative to the configuration, and not in git.
 PLAN = "build/threadwise.tfplan"
 NO_CHANGES, CHANGES = 0, 2
 
 
 class Stopped(Exception):
-    """It does not go on; the message tells a person why."""
+    """The work stops. The message tells the user why."""
 
 
 def start() -> None:
@@ -24,15 +24,15 @@ def start() -> None:
 
 
 def run(command: str, *arguments: str, expected: tuple[int, ...] = (0,)) -> int:
-    """Run one command, its output on the terminal. Raises Stopped unless it ends as expected."""
+    """Run one command with its output on the terminal. Raises Stopped if its exit code is not expected."""
     status = subprocess.run(["terraform", f"-chdir={FOLDER}", command, *arguments], check=False).returncode
     if status not in expected:
-        raise Stopped(f"terraform {command} has failed; nothing after it was done.")
+        raise Stopped(f"terraform {command} failed. Nothing was done after it.")
     return status
 
 
 def addresses() -> list[str]:
-    """Everything that is in the state. Raises Stopped."""
+    """The addresses of all resources in the state. Raises Stopped."""
     listed = subprocess.run(
         ["terraform", f"-chdir={FOLDER}", "state", "list"], capture_output=True, text=True, check=False
     )
@@ -42,11 +42,11 @@ def addresses() -> list[str]:
 
 
 def plan_and_apply(arguments: list[str], question: str, answer: str = "yes") -> bool:
-    """Show what would be done, ask, and do exactly that; False if there is nothing to do. Raises Stopped."""
+    """Show the plan, ask, and apply exactly this plan. False if there is nothing to do. Raises Stopped."""
     plan = ("-input=false", "-detailed-exitcode", f"-out={PLAN}", *arguments)
     if run("plan", *plan, expected=(NO_CHANGES, CHANGES)) == NO_CHANGES:
         return False
-    print(f"\n{question} Type {answer} to go on: ", end="", flush=True)
+    print(f"\n{question} Type {answer} to continue: ", end="", flush=True)
     try:
         typed = input()
     except EOFError:

@@ -1,4 +1,4 @@
-"""The four functions as processes of their own, served as in production by functions-framework."""
+"""The functions, each in its own process, served by functions-framework as in production."""
 
 import asyncio
 import os
@@ -14,16 +14,16 @@ from shared.pipeline import Row, pipeline
 
 #: Seconds for a function to import its SDKs and listen.
 START_SECONDS = 60.0
-#: Seconds for a function to end by itself when it is asked to.
+#: Seconds that a function has to end by itself.
 STOP_SECONDS = 2.0
-#: Seconds after which the teller starts: no question needs it at first, and people wait for the answer.
+#: `tell` starts after this many seconds. No question needs it at first, and people wait for their answers.
 TELLER_AFTER = 3.0
 #: Seconds between two looks of the supervisor. It restarts a dead function, as Cloud Run does.
 LOOK_EVERY = 0.2
 
 
 class FunctionFailed(Exception):
-    """A function ended during its start; the text holds the end of its log."""
+    """A function ended during its start. The text has the last lines of its log."""
 
 
 class Functions:
@@ -67,7 +67,7 @@ class Functions:
         _signal_group(self._processes[name], signal.SIGKILL)
 
     def stop_watching(self) -> None:
-        """Restart nothing from now on."""
+        """Restart no function from now on."""
         if self._watch is not None:
             self._watch.cancel()
         for thaw in self._thaws.values():
@@ -118,7 +118,7 @@ class Functions:
         raise FunctionFailed(f"{name} does not listen after {START_SECONDS:.0f} s; see {self._log(name)}")
 
     def _freeze(self, url: str) -> None:
-        """Stop the function at this URL for a while, which has just answered, where that fault is on."""
+        """If the fault is on, stop the function at this URL for a while. It has just answered."""
         name = next((each for each in self._processes if self._places.function_url(each) == url), None)
         if name is None or name in self._thaws or not (fault := self._faults.drawn(f"{name}-frozen")):
             return
@@ -132,7 +132,7 @@ class Functions:
         self._thaws[name] = asyncio.get_running_loop().call_later(fault.seconds, thaw)
 
     def _set_clocks(self) -> None:
-        """Let the clocks go wrong, and right again, as the faults that are on say."""
+        """Set the clocks of the functions according to the faults that are on."""
         ahead = {fault.name: fault.seconds for fault in self._faults.active}
         for name, clock in self._clocks.items():
             seconds = ahead.get(f"{name}-skewed", 0.0)

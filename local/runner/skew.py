@@ -1,7 +1,7 @@
-"""A clock that is wrong: `time.time()` and `datetime.now()` of a process are ahead as somebody else says.
+"""A wrong clock: another process decides how far `time.time()` and `datetime.now()` are ahead.
 
-Clocks of machines differ, and a function must not depend on its own. `time.monotonic()` stays right, and
-so does the time that a call of gRPC may take.
+The clocks of machines differ, and a function must not depend on its own clock. `time.monotonic()` stays
+right, and so do the time limits of gRPC calls.
 """
 
 import gc
@@ -17,7 +17,7 @@ Clock = c_double
 
 
 def set_by(ahead: Clock) -> None:
-    """From now on both clocks of this process are `ahead.value` seconds ahead; for its whole life."""
+    """Set both clocks of this process `ahead.value` seconds ahead, for the rest of its life."""
     true_time, true_now = time.time, datetime.__dict__["now"]
 
     def now(cls: type[datetime], tz: tzinfo | None = None) -> datetime:
@@ -25,10 +25,10 @@ def set_by(ahead: Clock) -> None:
         return told + timedelta(seconds=ahead.value) if ahead.value else told
 
     time.time = lambda: true_time() + ahead.value
-    # gRPC says to its core, which keeps the true time, at what `time.time()` a call must have ended.
+    # gRPC gives its core the `time.time()` at which a call must end, and the core uses the true time.
     vars(import_module("grpc._channel"))["time"] = SimpleNamespace(**{**vars(time), "time": true_time})
-    # `datetime` is a type of C's: nothing can be set on it, and what a module has imported by name would not
-    # see another one in its place. So the method is exchanged in the type's own table.
+    # `datetime` is a C type, so its attributes cannot be set. Modules that imported it by name would not see
+    # a replacement. So this replaces the method in the type's own table.
     table: dict[str, Any] = gc.get_referents(datetime.__dict__)[0]
     table["now"] = classmethod(now)
     pythonapi.PyType_Modified(py_object(datetime))

@@ -12,9 +12,9 @@ Gemini's answers can be `gemini-blocked`, `-cut-off`, `-invalid`, `-empty`, or `
 several messages.
 
 `<function>-killed` kills the function's processes every few seconds, in the middle of their work.
-`<function>-frozen` stops them for some seconds once they have answered, as Cloud Run takes the processor from
-an instance. Other work of theirs stands still, too. `<function>-skewed` sets their clocks ahead by so many
-seconds, or back where that is negative.
+`<function>-frozen` stops them for some seconds after they have answered, as Cloud Run takes the CPU from an
+idle instance. All their work stops during that time. `<function>-skewed` sets their clocks ahead by some
+seconds, or back if the number is negative.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class Fault:
 
 @dataclass
 class Call:
-    """One call of a service; it came and had its answer (None: not yet) at these monotonic seconds."""
+    """One call of a service, with the monotonic seconds of its start and of its answer (None: not yet)."""
 
     service: str
     method: str
@@ -102,7 +102,7 @@ class Faults:
             self._on.pop(name, None)
 
     def answered(self, url: str) -> None:
-        """Tell whoever freezes functions that the one at this URL has answered."""
+        """Report that the function at this URL has answered, so that it can be frozen."""
         self.on_answer(url)
 
     @property
@@ -120,7 +120,7 @@ class Faults:
 
     @contextmanager
     def recording(self) -> Iterator[list[Call]]:
-        """The calls that come from now on, in order, as long as this lasts."""
+        """A list that collects all calls during the context, in order."""
         calls: list[Call] = []
         self._recordings.append(calls)
         try:
@@ -130,7 +130,7 @@ class Faults:
 
     @asynccontextmanager
     async def call(self, service: str, method: str) -> AsyncIterator[None]:
-        """Answer a call in here, once it is through the gate. Raises Refused."""
+        """Answer a call inside this context, after the gate lets it through. Raises Refused."""
         call = Call(service, method, time.monotonic())
         for recording in self._recordings:
             recording.append(call)

@@ -78,7 +78,7 @@ def _lines(operation: dict[str, Any]) -> list[str]:
 
 
 def _outcomes_first(outcome: str) -> tuple[bool, str]:
-    """Sort what was done before what became of it. Firestore keeps no order in a map."""
+    """Sort outcomes before the ends of replayed questions. Firestore keeps no order in a map."""
     return outcome.startswith("of them "), outcome
 
 

@@ -1,4 +1,4 @@
-"""`dead replay`: send dead letters to the step that failed, again."""
+"""`dead replay`: send dead letters to the failed step again."""
 
 import json
 from collections import Counter
@@ -24,7 +24,7 @@ SENDABLE = {OPEN, REPLAYED}
 
 
 def _step(name: str) -> str:
-    """A step that a question can begin again at: all but the first one, which takes what Chat sends."""
+    """A step at which a question can start again: any step but the first, which takes events from Chat."""
     names = [step.name for step in pipeline().steps[1:]]
     if name not in names:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(names)}")

@@ -242,7 +242,7 @@ def test_what_is_gone_is_deleted_only_after_a_yes(operator: Operator, folder: Pa
     operator.fill(folder)
     (folder / "canteen.txt").unlink()
 
-    with pytest.raises(OpsError, match="There is no terminal to ask on") as declined:
+    with pytest.raises(OpsError, match="Without a terminal") as declined:
         operator.fill(folder, "--delete")
 
     assert declined.value.code == Exit.DECLINED

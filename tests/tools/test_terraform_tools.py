@@ -102,7 +102,7 @@ def test_nobody_is_asked_when_nothing_would_change(run: Any) -> None:
     ran = run("deploy", STATUS_PLAN="0")
 
     assert ran.status == 0
-    assert "as configured already" in ran.output
+    assert "deployed as configured" in ran.output
     assert ran.command("apply") == []
 
 
@@ -110,7 +110,7 @@ def test_a_plan_that_fails_ends_it(run: Any) -> None:
     ran = run("deploy", typed="yes\n", STATUS_PLAN="1")
 
     assert ran.status == 1
-    assert "terraform plan has failed" in ran.output
+    assert "terraform plan failed" in ran.output
     assert "Traceback" not in ran.output
     assert ran.command("apply") == []
 

@@ -1,7 +1,7 @@
-"""What kind of thing a question asks for (a time, money, a person …), and whether a sentence has one.
+"""The kind of thing that a question asks for (a time, money, a person …), and whether a sentence has one.
 
-A passage on the right topic without any date does not answer "when?": question answering has always checked
-this. The kinds are few and wide, for a miss here refuses a good answer.
+A passage on the right topic does not answer "when?" if it has no date. The kinds are few and wide, because a
+wrong kind would refuse a good answer.
 """
 
 import re
@@ -45,7 +45,7 @@ _COUNT_OF_PEOPLE = (
 )
 _NUMBER = r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|once|twice|no|none|both)\b"
 
-#: How a kind is asked for, and what shows it; the first that fits counts.
+#: Patterns for questions that ask for a kind, and for sentences that have one. The first match counts.
 _KINDS = (
     (r"\b(?:who|whom|whose)\b|誰|だれ|どなた", _PERSON),
     (r"\b(?:phone|telephone|fax) numbers?\b|電話番号|内線番号", r"\d[\d-]{3,}"),
@@ -83,7 +83,7 @@ _COUNTED = re.compile(
     r"何\s*(人|名|席|台|個|つ|枚|回|文字|桁|階|件|通|種|ページ|年|か月|ヶ月|週|営業日|日(?!曜)|時間|分|秒|[MGTK]B|kg|円)",
     re.IGNORECASE,
 )
-#: What else may stand behind a number that answers a question with this counter.
+#: Other words that may follow the number in an answer to a question with this counter.
 _COUNTED_AS = {
     "人": "人|名|席", "名": "人|名|席", "個": "個|つ|件", "通": "通|件", "種": "種|つ", "文字": "文字|桁",
     "桁": "文字|桁", "年": "年|か月|ヶ月", "か月": "か月|ヶ月|週|日|年", "ヶ月": "か月|ヶ月|週|日|年",
@@ -97,12 +97,12 @@ ASKS_HOW = re.compile(
 
 @dataclass(frozen=True)
 class AnswerType:
-    """A kind of thing, by how a text shows it."""
+    """A kind of thing, and the pattern by which a text shows it."""
 
     shown_by: re.Pattern[str]
 
     def in_text(self, text: str) -> bool:
-        """Whether the text has such a thing."""
+        """Whether the text has a thing of this kind."""
         return self.shown_by.search(text) is not None
 
 
@@ -113,7 +113,7 @@ _ASKED = [
 
 
 def asked_for(question: str) -> AnswerType | None:
-    """The kind of thing a question asks for; None when any sentence may answer it, as for "how do I …?"."""
+    """The kind of thing a question asks for. None if any sentence may answer it, as for "how do I …?"."""
     if ASKS_HOW.search(question):
         return None
     if counted := _COUNTED.search(question):
@@ -124,5 +124,5 @@ def asked_for(question: str) -> AnswerType | None:
 
 
 def without_counter(question: str) -> str:
-    """The question without the counter it asks for: 何人入れますか is about 入れ, not about 人."""
+    """The question without its counter: 何人入れますか is about 入れ, not about 人."""
     return _COUNTED.sub(" ", question)

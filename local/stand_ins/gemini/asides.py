@@ -1,4 +1,4 @@
-"""The words of a chat that tell nothing of what it asks about (`asides.toml`)."""
+"""Words of a chat that say nothing about the topic of a question (`asides.toml`)."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ _OKURIGANA = re.compile("[ぁ-ん]+$")
 
 
 def is_aside(word: Word) -> bool:
-    """Whether a word is such a one, in any of its forms ("worried", 困って, "that's")."""
+    """Whether a word is one of these, in any of its forms ("worried", 困って, "that's")."""
     plain = word.surface.lower().split("'")[0]
     forms = {plain, _OKURIGANA.sub("", plain), *word.terms[: len(word.terms) == 1]}
     return not forms.isdisjoint(_asides())

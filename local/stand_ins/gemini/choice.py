@@ -1,13 +1,13 @@
-"""Which blocks make the answer, once it is known how well each answers."""
+"""Chooses the blocks of the answer by their scores."""
 
 from dataclasses import dataclass
 
 from local.stand_ins.gemini.passages import Block
 from local.stand_ins.gemini.prompt import Source
 
-#: Steps that are asked for are quoted when they are worth this much of the best block.
+#: Steps that are asked for are quoted if they have at least this share of the best score.
 STEPS_AT_LEAST = 0.5
-#: Blocks this close to the best one are quoted too, up to so many sentences and items in all.
+#: Blocks with at least this share of the best score are quoted, too, up to a number of sentences and items.
 NEARLY_AS_GOOD = 0.7
 MOST_UNITS = 6
 
@@ -43,14 +43,14 @@ def _best(candidates: list[Candidate], *, asks_how: bool) -> list[Candidate]:
 
 
 def _with_lead(candidate: Candidate, candidates: list[Candidate]) -> list[Candidate]:
-    """A block, and before a list the paragraph that leads to it."""
+    """A block. A list comes with the paragraph that introduces it."""
     if candidate.block.kind == "paragraph":
         return [candidate]
     return [*(other for other in candidates if _leads_to(other, candidate)), candidate]
 
 
 def _with_code(chosen: list[Candidate], candidates: list[Candidate]) -> list[Candidate]:
-    """What was chosen, in the order of the sources, each with the code that stands right behind it."""
+    """The chosen blocks in the order of the sources, each with the code that directly follows it."""
     kept = list[Candidate]()
     for candidate in candidates:
         follows = bool(kept) and candidate.block.kind == "code" and _is_next(candidate, kept[-1])

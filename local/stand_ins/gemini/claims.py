@@ -1,4 +1,4 @@
-"""What a question claims to be about: its telling words, the ways a passage may have each, and its weight."""
+"""The claims of a question: its significant words, their forms in a passage, and their weights."""
 
 import re
 import tomllib
@@ -14,21 +14,21 @@ from local.stand_ins.rag.index import Index
 from local.stand_ins.rag.terms import terms
 from shared.language.words import Word
 
-#: What a word counts that is there by another name.
+#: The weight of a word that is present only as a synonym.
 ANOTHER_WORD = 0.9
-#: The most that an everyday word weighs, as a share of the highest idf: articles may well say it otherwise.
+#: The highest weight of an everyday word, as a share of the highest idf. Articles may use another word.
 EVERYDAY = 0.3
-#: How much more a code such as E203 weighs: nothing else is as exact.
+#: The factor for a code such as E203, because nothing else is as exact.
 CODE = 2.0
 
-#: Words of a question that say how, not what about.
+#: Words of a question that say how it is asked, not what it is about.
 _ASIDES = """
     think believe guess wonder suppose already again meantime meanwhile accident accidentally suddenly
     currently really actually maybe somehow possible somebody someone just say said shows appears
     whether two three four five six seven eight nine ten
     直 解決 困 方法 手順 期間 時間 最近 自分 何度
 """
-#: Words for which articles have too many others: common verbs, and what tells of the asker's own case.
+#: Words with too many alternatives in articles: common verbs, and words about the asker's own case.
 _EVERYDAY = """
     take make find found bring keep kept see look use put come came become leave try run stay hold turn start
     stop begin happen include contain need call name mean exist offer receive hand catch caught left
@@ -37,7 +37,7 @@ _EVERYDAY = """
     取 起 行 見 使 入 出 来 置 持 言 思 知 聞 分 始 終 受 送 付 変 開 押 選 待 要 前 後
     月前 年前 日前 週間前 先週 先月 昨日 今日 明日 必要 可能 利用 使用 対応 問題
 """
-#: Words that name the kind of the answer (`answer_type.py`): they tell as little as "how much" does.
+#: Words that name the kind of the answer (`answer_type.py`). They say as little as "how much".
 _OF_THE_KIND = """
     cost price fee charge limit maximum size number date deadline 料金 費用 値段 価格 上限 容量 サイズ 期限
 """
@@ -82,7 +82,7 @@ def claims_of(
 def names_in(question: str) -> frozenset[str]:
     """The names in a question (products, systems, codes), by how they are written: with a capital or a digit.
 
-    The first word of an English sentence has a capital whatever it is.
+    The first word of an English sentence always has a capital, so it does not count.
     """
     plain = unicodedata.normalize("NFKC", question)
     within = _FIRST_WORD.sub(" ", plain)

@@ -1,4 +1,4 @@
-"""Whether a question is asked in one clause, or told at length, as people do in a chat."""
+"""Whether a question has one clause, or is long, with background, as in a chat."""
 
 import re
 import unicodedata
@@ -38,7 +38,7 @@ ONE_QUESTION = Form()
 
 
 def form_of(question: str) -> Form:
-    """The form of a question."""
+    """The form of the question."""
     plain = unicodedata.normalize("NFKC", question).replace("’", "'")
     clauses = [clause for clause in _END.split(plain) if _ASKS.search(clause) or _says_something(clause)]
     tells = not all(map(_ASKS.search, clauses))

@@ -1,7 +1,7 @@
-"""How well a sentence bears on a question: which of the question's words it has, and how much each says.
+"""How well a sentence fits a question: which words of the question it has, and how much each word weighs.
 
-A word is there when the sentence or its block has it, has another word for it (`synonyms.toml`), or has
-what it is a slip of the pen for; of a Japanese verb its kanji is enough.
+A word counts as present if the sentence or its block has the word, a synonym (`synonyms.toml`), or the right
+spelling of a mistyped word. For a Japanese verb, its kanji is enough.
 """
 
 import re
@@ -14,7 +14,7 @@ from local.stand_ins.gemini.clauses import ONE_QUESTION, Form
 from local.stand_ins.rag.index import Index
 from local.stand_ins.rag.terms import terms
 
-#: What a word counts that is not in the sentence itself but in its block, in the heading or in the title.
+#: The weight of a word that is not in the sentence, but in its block, in the heading or in the title.
 IN_THE_BLOCK = 0.8
 #: What the words of a question that articles know count in all, at most, and in one that is told at length:
 #: who says much says much that the answer need not have. As a multiple of the highest idf.
@@ -22,7 +22,7 @@ MOST = 2.7
 MOST_AT_LENGTH = 1.7
 #: What a word that no article has counts where some of the words are background.
 UNKNOWN_IF_IT_TELLS = 0.5
-#: Next to so many telling words, everyday ones tell nothing.
+#: With this many significant words, everyday words do not count.
 ENOUGH_WORDS = 3
 
 _KANJI_AND_KANA = re.compile(r"([一-鿿])[ぁ-ん]")
@@ -57,8 +57,8 @@ class Evidence:
         return Evidence(telling or self.claims, self._index, self.kind, self._form)
 
     def shares(self, units: Sequence[str], around: str) -> list[float]:
-        """Which part of the question (0 to 1) each sentence of a block bears on; `around` are its heading and
-        title. One that has nothing of the kind that is asked for has no part."""
+        """The part of the question (0 to 1) that each sentence of a block covers. `around`: its heading and
+        title. A sentence without the kind of thing that is asked for covers nothing."""
         block = "\n".join((*units, around))
         return [
             0.0 if self.kind and not self.kind.in_text(unit) else self._share(unit, block) for unit in units
@@ -77,14 +77,14 @@ class Evidence:
 
     @cached_property
     def _due(self) -> float:
-        """What a sentence with all of the question holds."""
+        """The score of a sentence that has the whole question."""
         known = sum(claim.weight for claim in self.claims if claim.known)
         unknown = sum(self._weight(claim) for claim in self.claims if not claim.known)
         most = (MOST_AT_LENGTH if self._form.at_length else MOST) * self._index.highest_idf
         return min(known, most) + unknown
 
     def _lacks_a_name(self, found: Sequence[float]) -> bool:
-        """Whether a name is asked about that no article has, or none of the names is there."""
+        """Whether the question has a name that no article has, or the passage has none of its names."""
         names = [(claim, held) for claim, held in zip(self.claims, found, strict=True) if claim.name]
         if self._form.tells:  # a name may be background too
             names = [(claim, held) for claim, held in names if claim.known]
@@ -109,7 +109,7 @@ def _present(text: str) -> frozenset[str]:
 
 
 def _held(claim: Claim, places: _Places) -> float:
-    """How far (0 to 1) a claim is in the nearest of these places that has it."""
+    """How well (0 to 1) the nearest of these places that has a claim matches it."""
     own, *others = claim.ways
     return max(_way_held(own, places), *(ANOTHER_WORD * _whole(other, places) for other in others), 0.0)
 
@@ -123,7 +123,7 @@ def _way_held(way: tuple[str, ...], places: _Places) -> float:
 
 
 def _whole(way: tuple[str, ...], places: _Places) -> float:
-    """How far all of a word is there: a part of another word says nothing."""
+    """How well a whole word matches. A part of another word does not count."""
     return min(max(worth * _in(term, there) for there, worth in places) for term in way)
 
 

@@ -1,4 +1,4 @@
-"""The local model's answering: sentences, list items and rows of the sources, each with its citation."""
+"""How the local model answers: with sentences, list items and rows of the sources, each with its citation."""
 
 import re
 from dataclasses import dataclass, replace
@@ -20,14 +20,14 @@ from local.stand_ins.rag.terms import is_japanese, terms, words
 #: What part of the question a sentence of a block must bear on for the block to be quoted (`evidence.py`).
 #: Where none does, what was found is about something else, and "not in the knowledge base" is honest.
 LEAST_EVIDENCE = 0.67
-#: What a word of the conversation counts next to a word of the question.
+#: The weight of a word from the conversation, compared with a word of the question.
 FROM_THE_TOPIC = 0.5
-#: What a word counts that only the heading or the title has, and a block in the other language.
+#: The weight of a word that only the heading or the title has, and of a block in the other language.
 IN_THE_HEADING = 0.8
 OTHER_LANGUAGE = 0.4
-#: How much more a block is worth under a heading that has no other words than those asked for.
+#: The factor for a block under a heading that has only words of the question.
 ABOUT_JUST_THIS = 0.5
-#: How much more a list of steps is worth to somebody who asks how.
+#: The factor for a list of steps if the question asks how.
 STEPS_FOR_HOW = 1.25
 MOST_OF_A_PARAGRAPH = 3
 MOST_OF_A_LIST = 5
@@ -35,7 +35,7 @@ MOST_OF_A_LIST = 5
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer in Markdown and the numbers of the sources it cites, or else a question back, or neither."""
+    """An answer in Markdown with the numbers of its sources, or a clarifying question, or neither."""
 
     text: str = ""
     sources: tuple[int, ...] = ()
@@ -50,7 +50,7 @@ class Answer:
 def extracted(ask: Ask, index: Index) -> Answer:
     """The blocks of `ask.sources` that answer the question best, in the order the sources have them.
 
-    Somebody who only asks for more ("in more detail?") gets what the earlier answers have not said yet.
+    A person who only asks for more ("in more detail?") gets blocks that earlier answers did not contain.
     """
     topic = Topic(index, ask.history)
     evidence = _evidence(ask, index, topic)
@@ -89,7 +89,7 @@ def _asks_how(ask: Ask) -> bool:
 
 
 def _evidence(ask: Ask, index: Index, topic: Topic) -> Evidence:
-    """What the question itself says, or where it says nothing, what it leaves unsaid."""
+    """The question's own words or, if it has none, the words that it leaves unsaid."""
     known = [word.surface for source in ask.sources or [] for word in words(f"{source.title}\n{source.text}")]
     kind = asked_for(ask.question)
     asked = list(words(without_counter(ask.question)))
@@ -114,7 +114,7 @@ def _wanted(ask: Ask, index: Index, topic: Topic) -> dict[str, float]:
 def _candidates(ask: Ask, wanted: dict[str, float], evidence: Evidence, told: str) -> list[Candidate]:
     """Every block, cut down to what bears on the question and is not in `told`, and how well it answers.
 
-    Code answers nothing by itself: it goes with the words before it.
+    Code alone does not answer a question. It belongs to the words before it.
     """
     candidates = list[Candidate]()
     asks_how = _asks_how(ask)
@@ -141,7 +141,7 @@ def _candidates(ask: Ask, wanted: dict[str, float], evidence: Evidence, told: st
 
 
 def _untold(block: Block, told: str) -> Block:
-    """The block without what has been said already; of steps all or nothing, so they can be followed."""
+    """The block without what was said already. Steps stay complete, or are left out completely."""
     new = tuple(unit for unit in block.units if not (told and _plain(unit) in told))
     return block if block.kind == "steps" and new else replace(block, units=new)
 
@@ -160,7 +160,7 @@ def _shares(block: Block, source: Source, evidence: Evidence) -> list[float]:
 
 
 def _cut_down(block: Block, wanted: dict[str, float], shares: list[float]) -> Block:
-    """The block without what does not bear on the question; steps stay whole."""
+    """The block without units that do not fit the question. Steps stay complete."""
     if block.kind in ("steps", "code") or not block.units:
         return block
     most = MOST_OF_A_PARAGRAPH if block.kind == "paragraph" else MOST_OF_A_LIST
@@ -178,5 +178,5 @@ def _worth(text: str, wanted: dict[str, float]) -> float:
 
 
 def _plain(text: str) -> str:
-    """A text without what quoting it adds or a chat client drops: citations, emphasis and white space."""
+    """A text without citations, emphasis and white space, which quoting adds or a chat client drops."""
     return re.sub(r"\[\d+\]|[\s*_`]", "", text)

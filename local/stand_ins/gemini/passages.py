@@ -1,4 +1,4 @@
-"""A Markdown text taken apart into what can be quoted from it: the sentences and list items, as blocks."""
+"""Splits a Markdown text into blocks of sentences and list items that can be quoted."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _HEADING = re.compile(r"#{1,6}\s+(.+)")
 _ITEM = re.compile(r"\s*(?P<marker>[-*+]|\d+[.)])\s+(?P<text>.+)")
 # A full stop ends a sentence when a capital, a quotation mark or emphasis follows; 。 always does.
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"“*`(])|(?<=[。！？])(?![」』）)*])\s*")
-# Such a sentence names the title of another article, and so would match a question about that one best.
+# Such a sentence names another article, so it would be the best match for a question about that article.
 _SENDS_ELSEWHERE = re.compile(
     r"\b(?:see|read|described in) (?:the article|[\"“])|」を(?:ご覧|参照)", re.IGNORECASE
 )

@@ -1,4 +1,4 @@
-"""What the product's prompts carry: one `<data>` block of JSON in the last content of the user."""
+"""The data in the product's prompts: one `<data>` block of JSON in the last content of the user."""
 
 import re
 from typing import Literal
@@ -9,7 +9,7 @@ _DATA = re.compile(r"<data>\s*(\{.*\})\s*</data>", re.DOTALL)
 
 
 class Turn(BaseModel):
-    """One turn of the conversation; a user's turn that no assistant's turn follows is still pending."""
+    """One turn of the conversation. A user's turn is pending if no assistant's turn follows it."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -26,7 +26,7 @@ class Source(BaseModel):
 
 
 class Ask(BaseModel):
-    """A question in its conversation. Without `sources` the search query is wanted, with them the answer."""
+    """A question in its conversation. Without `sources` it needs a search query, with them an answer."""
 
     history: list[Turn] = Field(default_factory=list)
     question: str
@@ -35,7 +35,7 @@ class Ask(BaseModel):
 
 
 def read_ask(prompt: str) -> Ask | None:
-    """The question in a prompt; None when the prompt has no such block, more than one, or a malformed one."""
+    """The question in a prompt. None if the prompt has no such block, several blocks, or a malformed one."""
     blocks = _DATA.findall(prompt)
     if len(blocks) != 1:
         return None

@@ -1,4 +1,4 @@
-"""The local model's rewriting: a follow-up question with the words it leaves unsaid in brackets behind it."""
+"""How the local model rewrites: it adds the unsaid words in brackets after a follow-up question."""
 
 from local.stand_ins.gemini.prompt import Ask
 from local.stand_ins.gemini.topic import Topic
@@ -8,7 +8,7 @@ from shared.language.salience import with_unsaid
 
 
 def rewritten(ask: Ask, index: Index) -> str:
-    """The question as a query on one line; unchanged when it stands alone, greets, or nothing came before it.
+    """The question as a query on one line. Unchanged if it stands alone, is a greeting, or is the first one.
 
     A follow-up becomes `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」.
     """

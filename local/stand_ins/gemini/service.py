@@ -103,14 +103,14 @@ class Gemini:
         return json.dumps(fields, ensure_ascii=False)
 
     def _long(self, text: str) -> str:
-        """An answer, so often that it takes several messages where that fault is on."""
+        """An answer. If that fault is on, it is repeated until it needs several messages."""
         if not text or not self._faults.drawn("gemini-long"):
             return text
         times = max(1, LONG_TOKENS // _tokens(text))
         return "\n\n".join(f"{number}. {text}" for number in range(1, times + 1))
 
     def _spoilt(self, said: _Said) -> _Said:
-        """What was said, as the faults that are on leave it."""
+        """The response after the faults that are on have changed it."""
         if self._faults.drawn("gemini-empty"):
             return _Said(None)
         if self._faults.drawn("gemini-cut-off"):

@@ -1,16 +1,16 @@
-"""What somebody meant who has slipped on the keyboard: a known word that is one slip away."""
+"""Corrects typing errors: finds a known word that differs by one error."""
 
 from collections.abc import Iterable
 
-#: Shorter words are too often one slip away from another one.
+#: Shorter words too often differ from another word by one letter.
 SHORTEST = 5
 SHORTEST_IN_KATAKANA = 4
 
 
 def meant(word: str, known: Iterable[str]) -> str | None:
-    """The first known word, by the alphabet, that is one letter more, less, another, or two swapped.
+    """The first known word in the alphabet with one letter added, missing, replaced, or two swapped.
 
-    The first letter counts as right, as it mostly is.
+    The first letter must match, because it is rarely wrong.
     """
     written = word.lower()
     if len(written) < (SHORTEST if written.isascii() else SHORTEST_IN_KATAKANA):

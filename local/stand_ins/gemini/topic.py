@@ -1,4 +1,4 @@
-"""When a question leaves the topic of its conversation, judged by the articles."""
+"""Decides from the articles whether a question leaves the topic of its conversation."""
 
 import re
 from collections.abc import Container, Iterable
@@ -35,7 +35,7 @@ _INTRODUCES = re.compile(r"とは(?:何|なに|\s*[?？])")
 
 
 class Topic:
-    """What a conversation so far is about."""
+    """The topic of a conversation so far."""
 
     def __init__(self, index: Index, history: Iterable[Turn] = ()) -> None:
         self._index = index
@@ -47,7 +47,7 @@ class Topic:
                 self._salience.tell(turn.text)
 
     def stands_alone(self, question: str) -> bool:
-        """Whether a question needs nothing of the conversation: it says itself what it is about.
+        """Whether a question stands alone, because it names its topic itself.
 
         With few specific words that depends on the articles: "on a Mac" is about the VPN when the articles
         under discussion speak of Macs, and "a paper jam" is a new topic when only others speak of jams.
@@ -99,7 +99,7 @@ class Topic:
         return {hit.chunk.uri: hit.chunk.title for hit in self._index.search(unsaid, 2)}
 
     def _has_a_subject_of_its_own(self, question: str, here: Container[str]) -> bool:
-        """メールが届かない: a Japanese clause whose subject or object is spoken of in other articles."""
+        """メールが届かない: a Japanese clause with a subject or object from other articles."""
         subject = _SUBJECT.search(question)
         if subject is None:
             return False
@@ -118,7 +118,7 @@ class Topic:
         return word.names and rarest >= SPECIFIC * self._index.highest_idf
 
     def _refers_back(self, question: str) -> bool:
-        """A pronoun refers back to the conversation unless the question itself has said what it means."""
+        """A pronoun refers to the conversation, unless the question itself says what it means."""
         match = _REFERS_BACK.search(question)
         if match is None:
             return _TRAILS_OFF.search(question) is not None

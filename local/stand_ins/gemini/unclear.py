@@ -1,4 +1,4 @@
-"""When a question can mean several things: the articles that it may be about, to ask back which."""
+"""Finds questions that can mean several articles, and asks which one is meant."""
 
 import re
 from collections.abc import Iterable
@@ -8,11 +8,11 @@ from local.stand_ins.gemini.passages import Block
 from local.stand_ins.gemini.prompt import Ask, Source
 from local.stand_ins.rag.terms import is_japanese, terms
 
-#: A question of more telling words is clear enough.
+#: A question with more significant words is clear enough.
 MOST_WORDS = 2
 #: In how many articles there must be an answer, by how much the question says: a word 1, a name 2.
 LEAST_ARTICLES = {1: 2, 2: 3, 3: 3}
-#: An article answers when all of the telling words are in one block of it, its title not counted.
+#: An article answers if one of its blocks has all significant words. The title does not count.
 ANSWERS = IN_THE_BLOCK
 #: More choices than a person wants to read.
 MOST_CHOICES = 4
@@ -25,7 +25,7 @@ _SUBTITLE = re.compile(r"\s*[:：（(].*")
 
 
 def question_back(ask: Ask, evidence: Evidence, blocks: Iterable[tuple[Source, Block]]) -> str:
-    """The question that tells what is meant; empty when that is clear, or the conversation tells it.
+    """The clarifying question. Empty if the meaning is clear, also from the conversation.
 
     "How long does the approval take?" has an answer in many articles, and names none of them.
     """

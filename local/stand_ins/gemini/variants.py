@@ -1,4 +1,4 @@
-"""Steps that differ by what the question does not name (Windows, macOS, iPhone): which others there are."""
+"""Names other variants of the quoted steps (Windows, macOS, iPhone) if the question names none."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ class Others:
 
 
 def other_steps(ask: Ask, chosen: Iterable[Candidate], candidates: Iterable[Candidate]) -> Others | None:
-    """The headings of the article's other steps, cited; None when there are none, or the asker says which.
+    """The cited headings of the article's other steps. None if there are none, or the asker says which.
 
-    The headings are all that sets such steps apart, so they are told in the words of the article.
+    Only the headings distinguish such steps, so they are quoted in the words of the article.
     """
     quoted = [each for each in chosen if each.block.kind == "steps"]
     if len(quoted) != 1:

@@ -1,4 +1,4 @@
-"""`generateContent` on the wire: the request as the SDK sends it, and what the 3.5 models refuse.
+"""The requests of `generateContent` as the SDK sends them, and the requests that the 3.5 models refuse.
 
 Both spellings of a key are accepted, camelCase and snake_case, and an unknown key is an error.
 """
@@ -46,14 +46,14 @@ class Content(_Message):
 
 
 class Instruction(_Message):
-    """The system instruction; its role says nothing."""
+    """The system instruction. Its role is ignored."""
 
     role: str = ""
     parts: list[Part]
 
 
 class ThinkingConfig(_Message):
-    """How much the model thinks: the 3.5 models take a level, where older ones took a number of tokens."""
+    """How much the model thinks. The 3.5 models take a level; older models took a number of tokens."""
 
     thinking_level: Literal["MINIMAL", "LOW", "MEDIUM", "HIGH"] | None = None
     include_thoughts: bool = False
@@ -93,7 +93,7 @@ class Request(_Message):
 
 
 def read_request(body: bytes) -> Request:
-    """The request in a body. Raises Refusal (400) for what the real models refuse too."""
+    """The request in a body. Raises Refusal (400) if the real models would refuse it, too."""
     try:
         request = Request.model_validate_json(body)
     except ValidationError as error:

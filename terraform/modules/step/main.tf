@@ -1,4 +1,4 @@
-# One function, the identity it runs as, what that may do, and the subscription that calls it.
+# One function, its service account, the rights of that account, and the subscription that calls the function.
 
 resource "google_service_account" "run" {
   account_id   = var.name
@@ -34,8 +34,8 @@ resource "google_cloudfunctions2_function" "this" {
     min_instance_count               = var.min_instances
     max_instance_count               = var.max_instances
     environment_variables            = var.environment
-    # A function that checks tokens itself is closed to the internet where only Pub/Sub calls it; the others
-    # are closed to all but the identity that their subscription pushes as.
+    # If only Pub/Sub calls a function that checks tokens itself, the internet cannot reach it. The other functions
+    # accept calls only from the identity of their subscription.
     ingress_settings = var.internal ? "ALLOW_INTERNAL_ONLY" : "ALLOW_ALL"
 
     dynamic "secret_environment_variables" {
@@ -49,7 +49,7 @@ resource "google_cloudfunctions2_function" "this" {
     }
   }
 
-  depends_on = [google_secret_manager_secret_iam_member.run] # it would not start without its key
+  depends_on = [google_secret_manager_secret_iam_member.run] # without its key it would not start
 }
 
 # --- what it may do
@@ -92,8 +92,8 @@ resource "google_secret_manager_secret_iam_member" "run" {
 
 locals {
   dead_lettered = toset(var.subscription.dead_letter_topic == null ? [] : ["push"])
-  # Cloud Run takes the signature off a token that it has checked itself, so whoever wants to check it must
-  # be open to all callers, and refuse them itself.
+  # Cloud Run removes the signature from a token that it has checked. So a function that checks tokens itself
+  # must be open to all callers, and must refuse the wrong ones.
   invokers = var.verifies_itself ? { everybody = "allUsers" } : { push = google_service_account.push.member }
 }
 
@@ -102,7 +102,7 @@ resource "google_cloud_run_v2_service_iam_member" "invoker" {
 
   project  = var.project_id
   location = var.region
-  name     = google_cloudfunctions2_function.this.name # a function's service has the function's name
+  name     = google_cloudfunctions2_function.this.name # the Cloud Run service has the same name as the function
   role     = "roles/run.invoker"
   member   = each.value
 }
@@ -113,7 +113,7 @@ resource "google_service_account" "push" {
   display_name = "${var.name}: calls the function for Pub/Sub"
 }
 
-# Pub/Sub signs its calls with this identity's tokens.
+# Pub/Sub signs its calls with tokens of this identity.
 resource "google_service_account_iam_member" "push" {
   service_account_id = google_service_account.push.name
   role               = "roles/iam.serviceAccountTokenCreator"
@@ -128,13 +128,13 @@ resource "google_pubsub_subscription" "push" {
   ack_deadline_seconds = var.subscription.ack_deadline
 
   push_config {
-    # Pub/Sub counts as internal at the service's own address only.
+    # Cloud Run treats Pub/Sub as internal only at the address of the service itself.
     push_endpoint = var.verifies_itself ? google_cloudfunctions2_function.this.service_config[0].uri : var.url
     oidc_token {
       service_account_email = google_service_account.push.email
       audience              = var.url
     }
-    # Attributes come as headers: the request itself is the CloudEvent.
+    # Pub/Sub sends attributes as headers, so the request itself is the CloudEvent.
     dynamic "no_wrapper" {
       for_each = var.subscription.wrapped ? [] : [true]
       content {
@@ -143,13 +143,13 @@ resource "google_pubsub_subscription" "push" {
     }
   }
 
-  # Five attempts then take about two and a half minutes: longer than most troubles of a service last.
+  # Five attempts then take about two and a half minutes. Most outages of a service are shorter.
   retry_policy {
     minimum_backoff = "10s"
     maximum_backoff = "300s"
   }
 
-  # A dead letter has nowhere further to go: it is tried until it is kept.
+  # Dead letters have no dead-letter topic of their own. Pub/Sub sends each one until it is kept.
   dynamic "dead_letter_policy" {
     for_each = var.subscription.dead_letter_topic[*]
     content {
@@ -159,13 +159,13 @@ resource "google_pubsub_subscription" "push" {
   }
 
   expiration_policy {
-    ttl = "" # never, however long nobody asks
+    ttl = "" # never, even if nobody asks for a long time
   }
 
   depends_on = [google_cloud_run_v2_service_iam_member.invoker, google_service_account_iam_member.push]
 }
 
-# Without this, and the right to publish to the dead letters, nothing is ever dead-lettered.
+# Pub/Sub needs this right, and the right to publish to the dead-letter topic, to dead-letter a message.
 resource "google_pubsub_subscription_iam_member" "dead_lettering" {
   for_each = local.dead_lettered
 

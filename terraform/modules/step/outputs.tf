@@ -1,5 +1,5 @@
 output "service_account" {
-  description = "Who the function runs as."
+  description = "Service account of the function."
   value       = google_service_account.run.email
 }
 

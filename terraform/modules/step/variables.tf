@@ -1,15 +1,15 @@
 variable "name" {
-  description = "Name of the function and id of the service account that it runs as."
+  description = "Name of the function. Its service account has the same id."
   type        = string
 }
 
 variable "push_account" {
-  description = "Id of the service account that Pub/Sub calls the function as."
+  description = "Id of the service account with which Pub/Sub calls the function."
   type        = string
 }
 
 variable "project_id" {
-  description = "Project of everything here."
+  description = "Project of all resources here."
   type        = string
 }
 
@@ -24,32 +24,32 @@ variable "labels" {
 }
 
 variable "entry_point" {
-  description = "Function of main.py that is served."
+  description = "Function in main.py that handles requests."
   type        = string
 }
 
 variable "source_bucket" {
-  description = "Bucket of the zip."
+  description = "Bucket that holds the zip of the source code."
   type        = string
 }
 
 variable "source_object" {
-  description = "Name of the zip; another name deploys the function anew."
+  description = "Name of the zip in the bucket. A new name deploys the function again."
   type        = string
 }
 
 variable "repository" {
-  description = "Artifact Registry repository of the images."
+  description = "Artifact Registry repository for the images."
   type        = string
 }
 
 variable "build_account" {
-  description = "Whole name of the service account that builds the image."
+  description = "Full name of the service account that builds the image."
   type        = string
 }
 
 variable "timeout" {
-  description = "Seconds after which Cloud Run ends a request."
+  description = "Maximum duration of a request, in seconds. Cloud Run then ends it."
   type        = number
 }
 
@@ -59,17 +59,17 @@ variable "memory" {
 }
 
 variable "concurrency" {
-  description = "Requests that an instance takes at once."
+  description = "Maximum number of requests that an instance handles at the same time."
   type        = number
 }
 
 variable "min_instances" {
-  description = "Instances that stay up."
+  description = "Instances that keep running while nobody calls."
   type        = number
 }
 
 variable "max_instances" {
-  description = "Instances at most."
+  description = "Maximum number of instances."
   type        = number
 }
 
@@ -79,27 +79,27 @@ variable "environment" {
 }
 
 variable "secrets" {
-  description = "Environment variables whose values are the newest versions of these Secret Manager secrets."
+  description = "Secrets for the function: name of the environment variable → id of the Secret Manager secret. Each variable has the secret's newest version."
   type        = map(string)
 }
 
 variable "url" {
-  description = "Where the function is called; also the audience of the tokens that prove a call."
+  description = "URL of the function. It is also the audience of the tokens in calls to it."
   type        = string
 }
 
 variable "verifies_itself" {
-  description = "The function checks its callers' tokens itself; otherwise Cloud Run does, and lets the push identity pass alone."
+  description = "True: the function checks tokens itself. False: Cloud Run checks them, and accepts only the push identity."
   type        = bool
 }
 
 variable "internal" {
-  description = "Only Google Cloud's own services reach the function, not the internet."
+  description = "True: only Google Cloud's own services can reach the function, not the internet."
   type        = bool
 }
 
 variable "subscription" {
-  description = "The push subscription that calls the function. ack_deadline in seconds; wrapped: messages come in Pub/Sub's JSON, otherwise as CloudEvents; dead_letter_topic null: tried for ever."
+  description = "The push subscription that calls the function. ack_deadline: in seconds. wrapped: true sends messages in Pub/Sub's JSON, false sends them as CloudEvents. dead_letter_topic: null means that Pub/Sub sends a message until it is acknowledged."
   type = object({
     name              = string
     topic             = string
@@ -111,17 +111,17 @@ variable "subscription" {
 }
 
 variable "pubsub_agent" {
-  description = "Pub/Sub's own identity in the project, as an IAM member."
+  description = "Pub/Sub's own service account in the project, as an IAM member."
   type        = string
 }
 
 variable "publishes_to" {
-  description = "Topics that the function publishes to, by any key."
+  description = "Topics to which the function publishes. The keys are free names."
   type        = map(string)
 }
 
 variable "roles" {
-  description = "Project roles of the function, by any key."
+  description = "Roles that the function has on projects. The keys are free names."
   type = map(object({
     project   = string
     role      = string
