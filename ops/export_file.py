@@ -56,7 +56,7 @@ def _case(line: str, where: str) -> tuple[str, Fields]:
     try:
         case = json.loads(line, object_hook=_decoded)
         case_id, fields = case["id"], case["fields"]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         raise OpsError(
             f"{where} is not an exported dead letter. Nothing was imported.", Exit.INVALID
         ) from None

@@ -40,7 +40,7 @@ def dead_import(
     for case_id, fields in progressing(cases, "import"):
         try:
             counts[world.store.bring_back(case_id, fields, operation)] += 1
-        except Permanent as error:  # Firestore cannot store this one; import the others
+        except (Permanent, ValueError) as error:  # Firestore or its client cannot store this one
             counts["refused"] += 1
             note(f"{one_line(case_id)} was refused: {error}")
     world.audit.finish(operation, counts)

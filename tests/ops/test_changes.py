@@ -198,6 +198,7 @@ CASE = {"id": "a", "fields": {"state": "open", "data": None}}
         json.dumps({"id": "a", "fields": {"state": "open", "data": "text"}}),
         json.dumps({"id": "a", "fields": {"state": "open", "data": {"$bytes": "%%%"}}}),
         json.dumps({"id": "a", "fields": {"state": "open", "data": None, "at": {"$time": "yesterday"}}}),
+        '{"id": "a", "fields": {"state": "open", "data": null, "at": {"$time": "0001-01-01T00:00:00+14:00"}}}',
     ],
 )  # fmt: skip
 def test_what_is_no_export_is_not_imported(desk: Desk, tmp_path: Path, line: str) -> None:
@@ -211,15 +212,21 @@ def test_what_is_no_export_is_not_imported(desk: Desk, tmp_path: Path, line: str
     assert line == "" or "line 2 is not an exported dead letter. Nothing was imported." in run.err
 
 
-def test_what_firestore_refuses_is_named_and_the_rest_is_imported(desk: Desk, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "field",
+    [{"error": "x" * 1_100_000}, {"": 1}, {"__name__": 1}, {"n": {"": 1}}, {"n": 10**30}, {"s": "\ud800"}],
+)
+def test_what_firestore_refuses_is_named_and_the_rest_is_imported(
+    desk: Desk, tmp_path: Path, field: dict[str, Any]
+) -> None:
     file = tmp_path / "cases.jsonl"
-    huge = {"id": "huge", "fields": {"state": "open", "data": None, "error": "x" * 1_100_000}}
-    file.write_text(json.dumps(huge) + "\n" + json.dumps(CASE))
+    bad = {"id": "bad", "fields": {"state": "open", "data": None, **field}}
+    file.write_text(json.dumps(bad) + "\n" + json.dumps(CASE))
 
     run = ran("dead", "import", str(file), "--yes")
 
     assert run.code == 1
-    assert "huge was refused" in run.err
+    assert "bad was refused" in run.err
     assert "1 imported" in run.err
 
 
