@@ -45,15 +45,11 @@ class Changes:
     def bring_back(self, case_id: str, fields: Fields, operation: Operation) -> str:
         """Store an exported case, unless it exists and is not discarded. Returns the outcome.
 
-        Raises Permanent or Transient.
+        Raises Permanent or Transient, and ValueError for fields that no document can have.
         """
-        document = self._cases.document(case_id)
-
-        def create(timeout: float) -> None:
-            batch = self._client.batch()
-            batch.create(document, fields)
-            batch.set(self._audit.message(operation, case_id), entry(case_id, fields, IMPORTED, ""))
-            batch.commit(retry=None, timeout=timeout)
+        batch = self._client.batch()
+        batch.create(self._cases.document(case_id), fields)
+        batch.set(self._audit.message(operation, case_id), entry(case_id, fields, IMPORTED, ""))
 
         def decide(current: Fields) -> Change:
             if current.get("state") != DISCARDED or fields["state"] == DISCARDED:
@@ -61,7 +57,12 @@ class Changes:
             return Change(IMPORTED, {name: fields.get(name) for name in ("state", "data", "edits")})
 
         try:
-            call(create, FIRESTORE_SINGLE, Deadline(WAIT_FOR_ONE), answers=(AlreadyExists,))
+            call(
+                lambda timeout: batch.commit(retry=None, timeout=timeout),
+                FIRESTORE_SINGLE,
+                Deadline(WAIT_FOR_ONE),
+                answers=(AlreadyExists,),
+            )
         except AlreadyExists:
             return self.act(case_id, operation, decide).outcome
         return IMPORTED
