@@ -1,4 +1,4 @@
-"""Answer the person's own words from what was found, post it, and remember it."""
+"""Answer the person's own words from what was found, record the answer, and post it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,26 +7,23 @@ from answer_fn.compose import Clarification, Composed, compose
 from answer_fn.deliver import deliver
 from answer_fn.prompts import RagAnswer, config, prompt
 from answer_fn.reply import ending_of
+from shared.chat.display import Display
 from shared.chat.message import Chat
-from shared.chat.progress import Progress
-from shared.memory.cases import Cases
-from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
-from shared.memory.records import Records, Settled
-from shared.messages.ending import Ending
+from shared.memory.records import Records
+from shared.messages.ending import ANSWERED
 from shared.messages.envelope import Envelope
-from shared.runtime import logs
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Permanent, in_one_line
+from shared.runtime.errors import Permanent
 from shared.runtime.gemini import generate
 from shared.runtime.outbox import Outbox
 from shared.runtime.retry import GEMINI_ANSWER
 
 #: Seconds that must be left of the step for posting.
 RESERVE_FOR_POSTING = 30.0
-#: Seconds for the memory and the question's record: the answer is worth having without them. Longer than an
-#: apology may be under way.
+#: Seconds for reading what stands already, and for recording the ending with all that follows from it.
 WAIT_FOR_MEMORY = 14.0
+WAIT_FOR_RECORDING = 40.0
 
 
 @dataclass(frozen=True)
@@ -35,11 +32,9 @@ class Services:
 
     outbox: Outbox
     failures: Failures
-    progress: Progress
+    display: Display
     chat: Chat
     records: Records
-    conversations: Conversations
-    cases: Cases
     gemini: Any
     model: str
     hours: float
@@ -47,22 +42,18 @@ class Services:
 
 
 def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
-    """Post the question's final message and save the turn; a redelivery posts the same one again.
+    """Record the question's ending, then post it; a redelivery posts what is recorded again.
 
-    Raises Permanent or Transient when there is no answer, or when it could not be posted.
+    Raises Permanent or Transient when there is no answer, or when it could not be recorded or posted.
     """
     question = envelope.question
-    settled = _settled(envelope, services, deadline)
-    if settled is not None and settled.ending.is_replaced_by(envelope.answer_number):
-        settled = None
-    if settled is not None and (settled.posted or settled.answer_number > envelope.answer_number):
-        logs.info("Answered already", answer_number=settled.answer_number)
-        return
-    if settled is None:
+    begun = services.records.begin(question, deadline.within(WAIT_FOR_MEMORY))
+    standing = begun.standing
+    if standing.rank is None or standing.rank < (envelope.answer_number, ANSWERED):
         composed = _composed(envelope, services, deadline)
         ending = ending_of(composed, envelope, services.hours, services.contact, services.model)
-        settled = _settle(envelope, ending, services, deadline)
-    deliver(question, settled, services, deadline)
+        standing = services.records.end(question, ending, deadline.within(WAIT_FOR_RECORDING), begun)
+    deliver(question, standing, services, deadline)
 
 
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | Clarification | None:
@@ -80,19 +71,3 @@ def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Com
         deadline=deadline.within(max(deadline.remaining - RESERVE_FOR_POSTING, deadline.remaining / 2)),
     )
     return compose(response, envelope.contexts)
-
-
-def _settled(envelope: Envelope, services: Services, deadline: Deadline) -> Settled | None:
-    try:
-        return services.records.settled(envelope.question.id, deadline.within(WAIT_FOR_MEMORY))
-    except Exception as error:
-        logs.warning("The question's record cannot be read", error=in_one_line(error))
-        return None
-
-
-def _settle(envelope: Envelope, ending: Ending, services: Services, deadline: Deadline) -> Settled:
-    try:
-        return services.records.settle(envelope.question.id, ending, deadline.within(WAIT_FOR_MEMORY))
-    except Exception as error:
-        logs.error("The answer is not noted; posting it", error=in_one_line(error))
-        return Settled(ending, posted=False)

@@ -14,9 +14,9 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from answer_fn import sanitise
 from answer_fn.inline import Run, Writer, runs_of
-from answer_fn.sanitise import Cite
+from shared.chat import sanitise
+from shared.chat.sanitise import Cite
 
 #: What stands before an item of an inner list, by depth.
 _BULLETS = ("◦", "▪")

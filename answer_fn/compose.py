@@ -10,7 +10,7 @@ from functools import cache
 
 from answer_fn.blocks import Block, parse
 from answer_fn.prompts import SYSTEM, RagAnswer
-from answer_fn.sanitise import links_in
+from shared.chat.sanitise import links_in
 from shared.language.courtesies import asks
 from shared.language.untrusted import visible
 from shared.messages.ending import Source

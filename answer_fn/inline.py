@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from markdown_it.token import Token
 
-from answer_fn import sanitise
-from answer_fn.sanitise import Cite
+from shared.chat import sanitise
+from shared.chat.sanitise import Cite
 
 #: A link with a longer label is its label; a longer code span is written as several, so that it can be cut.
 LONGEST_LABEL = 300

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from answer_fn.blocks import Block, plain
-from answer_fn.card import last_of, quote_of
 from answer_fn.compose import Clarification, Composed
 from answer_fn.parts import parts_of
-from answer_fn.sanitise import words
 from shared.chat.api import Content
 from shared.chat.cards import shortened
+from shared.chat.endings import quote_of
+from shared.chat.sanitise import words
 from shared.language.catalogue import text
 from shared.language.courtesies import is_only_polite
 from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, Ending, Source, origin
@@ -27,7 +27,7 @@ def ending_of(
     contact: str | None,
     model: str | None = None,
 ) -> Ending:
-    """The final message as it is noted in the question's record, so that a redelivery posts the same.
+    """The ending as it is recorded: whoever posts it posts the same.
 
     `contact` is whom to ask where the knowledge base has no answer; `model` has answered.
     """
@@ -94,12 +94,6 @@ def quoted(sources: Iterable[Source]) -> list[Source]:
 def is_late(since: datetime) -> bool:
     """Whether somebody has waited so long for the answer that it has to say what it answers."""
     return datetime.now(UTC) - since > LATE
-
-
-def contents_of(ending: Ending, question: Question) -> list[Content]:
-    """The Chat messages of an ending; the sources and the buttons are under the last."""
-    *first, last = ending.parts
-    return [*(Content(part) for part in first), last_of(last, ending, question)]
 
 
 def pointer_of(question: Question) -> Content:

@@ -3,10 +3,9 @@
 from answer_fn.answer import Services
 from answer_fn.settings import Settings
 from answer_fn.tell import Services as TellServices
+from shared.chat.display import Display
 from shared.chat.message import open_chat
-from shared.chat.progress import Progress
 from shared.memory.cases import Cases
-from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.records import Records
 from shared.runtime import clients
@@ -22,11 +21,9 @@ def open_services(settings: Settings) -> Services:
     return Services(
         outbox=Outbox(clients.publisher(), project),
         failures=Failures(firestore),
-        progress=Progress(chat, records),
+        display=Display(chat, records),
         chat=chat,
         records=records,
-        conversations=Conversations(firestore, settings.history_hours),
-        cases=Cases(firestore),
         gemini=clients.gemini(),
         model=settings.answer_model,
         hours=settings.history_hours,
@@ -37,11 +34,14 @@ def open_services(settings: Settings) -> Services:
 def open_tell_services(settings: Settings) -> TellServices:
     """The same for `tell`, which asks no model and publishes nothing."""
     firestore = clients.firestore(settings.google_cloud_project, settings.firestore_database)
+    chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
+    records = Records(firestore, settings.history_hours)
     return TellServices(
+        firestore=firestore,
         cases=Cases(firestore),
         failures=Failures(firestore),
-        records=Records(firestore, settings.history_hours),
-        chat=open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second),
-        conversations=Conversations(firestore, settings.history_hours),
+        records=records,
+        chat=chat,
+        display=Display(chat, records),
         contact=settings.human_contact,
     )

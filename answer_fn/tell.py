@@ -1,21 +1,22 @@
 """`tell`: takes dead letters, keeps each as a case, and tells the asker in the question's own message."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
-from answer_fn.deliver import deliver, mark_case
-from answer_fn.reply import contents_of, quoted, with_contact
+from answer_fn.deliver import deliver
+from answer_fn.reply import quoted, with_contact
+from shared.chat.display import Display
 from shared.chat.letters import letter_from_push
 from shared.chat.message import Chat
 from shared.language.catalogue import text
 from shared.memory.cases import Cases
-from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.firestore import Fields
 from shared.memory.records import Records
 from shared.messages.dead_letter import DeadLetter, question_id_in, reference
 from shared.messages.ending import APOLOGY, Ending, Source, origin
-from shared.messages.envelope import Context, Envelope, Language, Question
+from shared.messages.envelope import Context, Envelope, Language
 from shared.pipeline import step
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -23,8 +24,6 @@ from shared.runtime.errors import StepError, Transient, in_one_line
 from shared.runtime.receiver import Headers, Receiver
 
 STEP = "tell"
-#: Seconds for writing the apology: shorter than its lease (APOLOGY_LEASE in shared/memory/records.py).
-WAIT_FOR_APOLOGY = 9.0
 #: Seconds for reading why the step failed: the case is worth keeping without it.
 WAIT_FOR_FAILURE = 5.0
 #: More sources than this are no help.
@@ -35,11 +34,12 @@ MOST_SOURCES = 3
 class Services:
     """What telling asks of the world."""
 
+    firestore: Any
     cases: Cases
     failures: Failures
     records: Records
     chat: Chat
-    conversations: Conversations
+    display: Display
     contact: str | None
 
 
@@ -74,8 +74,8 @@ class Teller(Receiver[DeadLetter, Services]):
 
     def work(self, message: DeadLetter, _headers: Headers, deadline: Deadline) -> None:
         """Keep the letter, then tell the asker."""
-        if _kept(message, self.services, deadline):
-            tell(message, self.services, deadline)
+        _keep(message, self.services, deadline)
+        tell(message, self.services, deadline)
 
     def park(
         self,
@@ -89,37 +89,38 @@ class Teller(Receiver[DeadLetter, Services]):
         logs.error("The asker is not told", error=str(trouble))
 
 
-def _kept(letter: DeadLetter, services: Services, deadline: Deadline) -> bool:
+def _keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
     """Keep a letter. What cannot be kept must come again, whatever the reason: raises Transient."""
     try:
-        return keep(letter, services, deadline)
+        keep(letter, services, deadline)
     except Exception as error:
         raise Transient("not_kept", in_one_line(error)) from error
 
 
-def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> bool:
-    """Keep the letter as a case; False when its question is to be forgotten.
+def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
+    """Keep the letter as a case, unless its question is to be forgotten.
 
     Raises Permanent or Transient; then it must not be acknowledged.
     """
     case = services.cases.store(letter, _failure(letter, services, deadline), deadline)
     if case is None:
         logs.info("Not kept: the bot was told to forget it")
-        return False
+        return
     logs.error(
         "Dead letter kept", reason=case.get("reason"), failed=case.get("step"), copies=case.get("copies")
     )
-    return True
 
 
 def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
-    """Say sorry, once, unless the question was answered after all. Raises Permanent or Transient."""
+    """Say sorry, unless the question was answered after all. Raises Permanent or Transient."""
     if letter.question is None:
         logs.error("It names no question, so there is nobody to tell")
         return
-    # Of an event that could not be taken nothing is known but the question.
+    # Of an event that could not be understood only the question is known.
     sent = letter.envelope or Envelope(trace="-", question=letter.question)
-    if _apologise(sent, services, deadline):
+    standing = services.records.end(sent.question, apology(sent, services.contact), deadline)
+    deliver(sent.question, standing, services, deadline)
+    if standing.ending is not None and standing.ending.kind == APOLOGY:
         services.cases.mark_told(letter, deadline)
 
 
@@ -140,55 +141,6 @@ def apology(sent: Envelope, contact: str | None) -> Ending:
         search_query=question.text,
         sources=quoted(sources),
     )
-
-
-def _apologise(sent: Envelope, services: Services, deadline: Deadline) -> bool:
-    """Write the apology under its lease; False when there is nothing to apologise for (any more)."""
-    question, ending = sent.question, apology(sent, services.contact)
-    lease = services.records.lease_for_apology(question.id, ending, deadline)
-    if lease is None:
-        _finish(sent, services, deadline)
-        return False
-    with services.records.writing(
-        question.id, lease, deadline.within(WAIT_FOR_APOLOGY), apology=True
-    ) as until:
-        # When it was asked again, the message may still show the answer of before.
-        if not sent.answer_number and (said := _answer_in_chat(question, services, until)):
-            logs.warning("Answered, though the answer is not noted; left as it is, and remembered")
-            _remember(question, said, services, until)
-            return False
-        [content] = contents_of(ending, question)
-        services.chat.put_final(question, content, until)
-    return True
-
-
-def _finish(sent: Envelope, services: Services, deadline: Deadline) -> None:
-    """There is an answer, or the asker has been told. An answer whose process died is delivered now."""
-    question = sent.question
-    settled = services.records.settled(question.id, deadline)
-    if settled is None or settled.ending.kind == APOLOGY:
-        logs.info("Told already")
-        return
-    if settled.posted:
-        logs.info("Answered already")
-        mark_case(question, services, deadline)
-        return
-    logs.warning("Answered, but not posted or not remembered; doing it now")
-    deliver(question, replace(settled, apologised=True), services, deadline)
-
-
-def _answer_in_chat(question: Question, services: Services, deadline: Deadline) -> str:
-    """The answer that stands in Chat and could not be noted, because Firestore was down just then, or ""."""
-    said = services.chat.said(question, deadline)
-    return "" if reference(question.id) in said else said
-
-
-def _remember(question: Question, said: str, services: Services, deadline: Deadline) -> None:
-    """Save the turn of an answer whose process died after posting it. Raises Permanent or Transient."""
-    if not any(text(question.language, "answer", key) in said for key in ("not_found", "courtesy")):
-        answer, _, _hint = said.partition("\n\n_")
-        services.conversations.save_turn(question, answer, deadline, search_query=question.text, sources=[])
-    mark_case(question, services, deadline)
 
 
 def _failure(letter: DeadLetter, services: Services, deadline: Deadline) -> Fields | None:

@@ -18,7 +18,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 
 from answer_fn import prompts as answering
 from answer_fn.compose import compose
-from answer_fn.reply import contents_of, ending_of
+from answer_fn.reply import ending_of
 from answer_fn.settings import Settings as AnswerSettings
 from ingest_fn.auth import Verifier
 from ingest_fn.settings import Settings as IngestSettings
@@ -29,6 +29,7 @@ from retrieve_fn.search import Corpus, search
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.chat.api import ALL, Content, Form, message_of
 from shared.chat.cards import progress
+from shared.chat.endings import contents_of
 from shared.chat.events import question_of
 from shared.chat.message import message_id
 from shared.memory.firestore import Fields, document_id

@@ -41,7 +41,7 @@ PEOPLE = ("users/1001", "users/1002")
 PATIENCE = 180.0
 #: Seconds between two questions in a quiet space: its quota is whole again.
 PAUSE = 2.5
-OURS, OTHER = "shared.chat.message:open_chat", "bench.ways:open_chat_until_refused"
+OURS, OTHER = "shared.chat.message:open_chat", "bench.ways:open_chat_in_turn"
 
 
 @dataclass

@@ -6,12 +6,9 @@ BENCH_FUNCTION the function.
 
 import importlib
 import os
-import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
-
-from google.api_core.exceptions import TooManyRequests
 
 from shared.chat import message
 from shared.chat.api import ChatApi
@@ -20,76 +17,21 @@ from shared.chat.slots import Slots
 from shared.runtime.deadline import Deadline
 
 Way = Callable[[Any, Any, float], Chat]
-#: Seconds for which a space counts as busy after it has refused a write.
-BUSY = 60.0
 
 
-def open_chat_until_refused(client: Any, firestore: Any, writes_per_second: float) -> Chat:
-    """No turns while a space has refused nothing in the last minute, as far as this process knows.
-
-    Then its progress is dropped, and its final messages take turns. One that is refused itself is tried again
-    after what Chat asks for, or a wait that grows, with jitter (`shared/runtime/retry.py`).
-    """
-    busy = Busy()
-    return Chat(ChatApi(NotingClient(client, busy), SlotsWhenBusy(firestore, writes_per_second, busy)))
+def open_chat_in_turn(client: Any, firestore: Any, writes_per_second: float) -> Chat:
+    """Every final message takes a turn, in a quiet space, too. Progress is dropped as ours is."""
+    return Chat(ChatApi(client, SlotsAlways(firestore, writes_per_second)))
 
 
-class Busy:
-    """Which spaces have refused a write lately."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._refused: dict[str, float] = {}
-
-    def note(self, space: str) -> None:
-        """It has refused one just now."""
-        self._refused[space] = self._clock()
-
-    def __contains__(self, space: str) -> bool:
-        return self._clock() - self._refused.get(space, float("-inf")) < BUSY
-
-
-class NotingClient:
-    """A `ChatServiceClient` that notes which spaces refuse writes for their quota."""
-
-    def __init__(self, client: Any, busy: Busy) -> None:
-        self._client = client
-        self._busy = busy
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-    def create_message(self, **given: Any) -> Any:
-        """Create a message."""
-        return self._noting(self._client.create_message, given["request"].parent, given)
-
-    def update_message(self, **given: Any) -> Any:
-        """Update a message."""
-        space = given["request"].message.name.partition("/messages/")[0]
-        return self._noting(self._client.update_message, space, given)
-
-    def _noting(self, method: Callable[..., Any], space: str, given: dict[str, Any]) -> Any:
-        try:
-            return method(**given)
-        except TooManyRequests:
-            self._busy.note(space)
-            raise
-
-
-class SlotsWhenBusy(Slots):
-    """Turns in busy spaces alone."""
-
-    def __init__(self, client: Any, writes_per_second: float, busy: Busy) -> None:
-        super().__init__(client, writes_per_second)
-        self._busy = busy
-
-    def take(self, space: str, deadline: Deadline) -> bool:
-        """Whether progress may be shown."""
-        return space not in self._busy
+class SlotsAlways(Slots):
+    """Turns in all spaces."""
 
     def wait(self, space: str, deadline: Deadline) -> datetime | None:
-        """Wait for a final message's turn, if there are turns. Raises Transient (`chat_busy`)."""
-        return super().wait(space, deadline) if space in self._busy else None
+        """Wait for a final message's turn. Raises Transient (`chat_busy`)."""
+        turn = self._turn(space, deadline)
+        self._wait_until(turn)
+        return turn
 
 
 def named(name: str) -> Way:

@@ -38,10 +38,10 @@ def about(event: Clicked, services: Services, deadline: Deadline) -> About | Non
     question_id, number = event.parameters.get("question", ""), event.parameters.get("again", "")
     if not is_message_of(event.place.space, question_id):
         return None
-    settled = services.records.settled(question_id, deadline)
-    question = settled.ending.asked if settled else None
-    if settled is None or question is None or question.id != question_id:
+    ending = services.records.ending(question_id, deadline)
+    question = ending.asked if ending else None
+    if ending is None or question is None or question.id != question_id:
         return None
     if services.forgotten.covers(question, deadline):
         return None
-    return About(question, settled.ending, current=number == str(settled.answer_number))
+    return About(question, ending, current=number == str(ending.answer_number))

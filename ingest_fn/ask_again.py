@@ -4,9 +4,7 @@ The new answer takes the place of what the message says now. It has the next num
 from what the button stands below: a click that is sent twice, or made twice, leads to one answer.
 """
 
-import contextvars
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -17,10 +15,10 @@ from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from shared.chat.buttons import MOST_AGAIN
 from shared.chat.cards import progress
+from shared.chat.display import Display
 from shared.chat.events import Clicked
 from shared.chat.message import Chat
 from shared.chat.places import Place
-from shared.chat.progress import Progress
 from shared.memory.conversations import Conversations
 from shared.messages.ending import ANSWER
 from shared.messages.envelope import Envelope, Question, Turn
@@ -28,9 +26,8 @@ from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
 
-#: Seconds for reading the history, and for showing that it was heard.
+#: Seconds for reading the history.
 WAIT_FOR_HISTORY = 4.0
-WAIT_FOR_CARD = 1.5
 
 
 class Services(about.Services, publish.Services, Protocol):
@@ -45,9 +42,7 @@ class Services(about.Services, publish.Services, Protocol):
     @property
     def pace(self) -> Pace: ...
     @property
-    def progress(self) -> Progress: ...
-    @property
-    def background(self) -> ThreadPoolExecutor: ...
+    def display(self) -> Display: ...
 
 
 def literally(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
@@ -72,16 +67,16 @@ def _again(
         logs.info("Answered again already")
     elif found.ending.answer_number >= MOST_AGAIN:
         notice(place, "old_button", services, deadline)
-    elif not services.pace.allows(_named(found), deadline):
+    elif not services.pace.allows(place.person, _named(found), deadline):
         notice(place, "too_many", services, deadline, most=services.pace.most)
     else:
         literal = literal or found.ending.literal
         _send(place, found, incoming, services, deadline, literal=literal)
 
 
-def _named(found: about.About) -> Question:
-    """The question under a name of its own, so that every time it is asked counts."""
-    return found.question.model_copy(update={"id": f"{found.question.id}#{found.ending.answer_number + 1}"})
+def _named(found: about.About) -> str:
+    """A name of its own for every time that a question is asked again, so that each counts."""
+    return f"{found.question.id}#{found.ending.answer_number + 1}"
 
 
 def _send(
@@ -106,9 +101,7 @@ def _send(
     with logs.context(question=question.id, trace=incoming.trace):
         # Published first: from then on an answer comes, whatever becomes of this process.
         publish.publish(envelope, incoming, started, services, deadline)
-        context = contextvars.copy_context()
-        card = services.background.submit(context.run, _show_progress, envelope, services, deadline)
-        wait([card], timeout=WAIT_FOR_CARD)
+        _show_progress(envelope, services, deadline)
 
 
 def _history(place: Place, question: Question, services: Services, deadline: Deadline) -> tuple[Turn, ...]:
@@ -126,7 +119,4 @@ def _show_progress(envelope: Envelope, services: Services, deadline: Deadline) -
         card = progress(question.language, "understanding")
     else:
         card = progress(question.language, "searching", question.text)
-    try:
-        services.progress.show(question, card, deadline, answer_number=envelope.answer_number)
-    except Exception as error:
-        logs.warning("Progress was not shown", error=in_one_line(error))
+    services.display.progress(question, card, deadline, answer_number=envelope.answer_number)

@@ -19,6 +19,7 @@ from shared.chat.places import Place
 from shared.memory import cases, conversations, failures, feedback, records
 from shared.memory.firestore import Fields, read
 from shared.memory.forgotten import Forgotten
+from shared.memory.turns import entries
 from shared.messages.names import messages_begin
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -32,6 +33,7 @@ _LAST = "\uf8ff"
 _OF_QUESTIONS = (records.COLLECTION, failures.COLLECTION, cases.COLLECTION, feedback.COLLECTION)
 _IN_PLACES = (cases.COLLECTION, feedback.COLLECTION)
 
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 #: References of documents by their paths.
 Found = dict[str, Any]
 
@@ -47,8 +49,8 @@ class Forgetting:
     def conversation(self, place: Place, name: str, deadline: Deadline) -> int:
         """Forget a thread, or with the name of a space all of it; returns how many documents that was.
 
-        With a thread of a direct message goes the question that it began with. When the event is sent again
-        that asked for it, what was asked since stays. Raises Transient or Permanent.
+        With a thread of a direct message goes the question that it began with. What was asked after the event
+        stays, however late the event comes. Raises Transient or Permanent.
         """
         audit = self._client.collection(AUDIT).document(_operation(place, name))
         if (read(audit, deadline).to_dict() or {}).get("finished_at"):
@@ -57,20 +59,26 @@ class Forgetting:
         self._note(audit, _begun(audit.id, place, name), deadline)
         opening = {turn.question_id for turn in self._openings.of(place, name, deadline)}
         for each in (name, *opening):
-            self._forgotten.note(each, deadline)
+            self._forgotten.note(each, place.at, deadline)
         of_space = name == place.space
         found = self._of_space(name, deadline) if of_space else self._of_thread(name, opening, deadline)
-        self._delete(list(found.values()), deadline)
+        later = {question for fields in _fields(found) for question in _asked_after(fields, place.at)}
+        gone = {
+            path: snapshot
+            for path, snapshot in found.items()
+            if (snapshot.to_dict() or {}).get("question_id") not in later
+        }
+        self._delete(gone, place.at, later, deadline)
         for question_id in opening:  # at last: until then, all of this can be found again
             self._openings.conversations.drop(place.space, question_id, deadline)
-        counts = Counter(path.split("/")[0] for path in found)
+        counts = Counter(path.split("/")[0] for path in gone)
         self._note(audit, {"finished_at": datetime.now(UTC), "counts": dict(counts)}, deadline)
         logs.info("Forgotten", name=name, documents=sum(counts.values()))
         return sum(counts.values())
 
     def _of_space(self, space: str, deadline: Deadline) -> Found:
-        found = self._starting(conversations.COLLECTION, "conversation", f"{space}/", deadline)
-        found |= self._equal(conversations.COLLECTION, "conversation", space, deadline)
+        found = self._starting(conversations.COLLECTION, "conversation", f"{space}/", deadline, whole=True)
+        found |= self._equal(conversations.COLLECTION, "conversation", space, deadline, whole=True)
         for collection in _OF_QUESTIONS:
             found |= self._starting(collection, "question_id", f"{space}/", deadline)
         for collection in _IN_PLACES:
@@ -94,8 +102,11 @@ class Forgetting:
                 found |= self._found(collection, [("question_id", "in", some)], deadline)
         return found
 
-    def _starting(self, collection: str, field: str, prefix: str, deadline: Deadline) -> Found:
-        return self._found(collection, [(field, ">=", prefix), (field, "<", prefix + _LAST)], deadline)
+    def _starting(
+        self, collection: str, field: str, prefix: str, deadline: Deadline, *, whole: bool = False
+    ) -> Found:
+        conditions = [(field, ">=", prefix), (field, "<", prefix + _LAST)]
+        return self._found(collection, conditions, deadline, whole=whole)
 
     def _equal(
         self, collection: str, field: str, value: str, deadline: Deadline, *, whole: bool = False
@@ -114,7 +125,7 @@ class Forgetting:
         for condition in conditions:
             query = query.where(filter=FieldFilter(*condition))
         if not whole:  # a dead letter can be large, and its name is enough
-            query = query.select(["question_id"])
+            query = query.select(["question_id", "asked_at", "asked", "final.asked.asked_at"])
         return {
             snapshot.reference.path: snapshot
             for snapshot in self._call(
@@ -122,8 +133,12 @@ class Forgetting:
             )
         }
 
-    def _delete(self, snapshots: list[Any], deadline: Deadline) -> None:
-        for some in _chunks(snapshots, MOST_DELETES):
+    def _delete(self, found: Found, until: datetime, later: set[str], deadline: Deadline) -> None:
+        remembered = {path for path in found if path.startswith(f"{conversations.COLLECTION}/")}
+        for path in remembered:
+            name = str((found[path].to_dict() or {}).get("conversation"))
+            self._openings.conversations.forget(name, until, later, deadline)
+        for some in _chunks([found[path] for path in found if path not in remembered], MOST_DELETES):
             batch = self._client.batch()
             for snapshot in some:
                 batch.delete(snapshot.reference)
@@ -157,6 +172,25 @@ def _operation(place: Place, name: str) -> str:
 
 def _fields(found: Found) -> Iterator[Fields]:
     return (snapshot.to_dict() or {} for snapshot in found.values())
+
+
+def _asked_after(fields: Fields, at: datetime) -> Iterator[str]:
+    """The questions that a document shows to have been asked after a time."""
+    question_id, final = fields.get("question_id"), fields.get("final")
+    for asked in (fields.get("asked"), final.get("asked") if isinstance(final, dict) else None, fields):
+        if isinstance(asked, dict) and isinstance(question_id, str) and _time(asked.get("asked_at")) > at:
+            yield question_id
+    for part in ("turns", "pending"):
+        yield from (each["question_id"] for each in entries(fields.get(part)) if each["timestamp"] > at)
+
+
+def _time(value: Any) -> datetime:
+    """A time as it is in a document, or in a question within one; long ago when it is none."""
+    try:
+        found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return _LONG_AGO
+    return found if found.tzinfo else _LONG_AGO
 
 
 def _questions(conversation: Fields) -> Iterator[str]:

@@ -6,16 +6,12 @@ An unwrapped push is understood as well.
 
 import base64
 import json
-import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ingest_fn.auth import Caller
-from shared.runtime.cloudevent import received_attributes
-
-_TRACE = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+from shared.runtime.cloudevent import received_attributes, trace_of
 
 
 @dataclass(frozen=True)
@@ -37,10 +33,10 @@ def received(caller: Caller, headers: Mapping[str, str], body: bytes) -> Incomin
     `headers` are in lower case.
     """
     if caller == "chat":
-        return Incoming(body, trace=_trace(headers), clicks=True)
+        return Incoming(body, trace=trace_of(headers), clicks=True)
     wrapped = _wrapped(body)
     if wrapped is None:
-        return Incoming(body, received_attributes(headers), _trace(headers))
+        return Incoming(body, received_attributes(headers), trace_of(headers))
     given = wrapped.get("attributes")
     attributes = {
         name: value
@@ -48,7 +44,9 @@ def received(caller: Caller, headers: Mapping[str, str], body: bytes) -> Incomin
         if isinstance(value, str)
     }
     return Incoming(
-        base64.b64decode(wrapped["data"]), received_attributes(attributes), _trace({**headers, **attributes})
+        base64.b64decode(wrapped["data"]),
+        received_attributes(attributes),
+        trace_of({**headers, **attributes}),
     )
 
 
@@ -61,9 +59,3 @@ def _wrapped(body: bytes) -> dict[str, Any] | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return message if isinstance(message, dict) and isinstance(push.get("subscription"), str) else None
-
-
-def _trace(headers: Mapping[str, str]) -> str:
-    """The W3C trace context that came with the request, or a new one."""
-    given = headers.get("traceparent", "")
-    return given if _TRACE.fullmatch(given) else f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"

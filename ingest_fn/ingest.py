@@ -1,8 +1,6 @@
-"""Save a question, show that it was heard, and send it on its way. Reply briefly to anything else."""
+"""Register a question, send it on its way, and show that it was heard; reply briefly to anything else."""
 
-import contextvars
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from ingest_fn.auth import Verifier
@@ -14,8 +12,10 @@ from ingest_fn.notices import notice, say
 from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
 from ingest_fn.publish import click_target, publish
+from ingest_fn.register import Outcome, Register, Registered
 from ingest_fn.settings import Settings
 from shared.chat.cards import progress
+from shared.chat.display import Display
 from shared.chat.events import (
     Added,
     Asked,
@@ -28,30 +28,26 @@ from shared.chat.events import (
 )
 from shared.chat.message import Chat
 from shared.chat.places import Place
-from shared.chat.progress import Progress
 from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.feedback import Feedback
 from shared.memory.forgotten import Forgotten
 from shared.memory.records import Records
-from shared.memory.turns import Noted
 from shared.messages.envelope import Envelope, Question, Turn
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, in_one_line
 from shared.runtime.outbox import Outbox
 
-#: Seconds that the progress card may hold up the question; a slow card comes when it comes.
-WAIT_FOR_CARD = 1.5
-#: Seconds for reading and noting the history; without it the question still gets an answer.
-WAIT_FOR_HISTORY = 4.0
+#: Seconds for the progress card, whose caller waits meanwhile. The question is on its way by then.
+WAIT_FOR_CARD = 3.0
 #: A subscription to all that happens in a space sends these, and not to us.
 _OTHER_EVENTS = "google.workspace."
 
 
 @dataclass(frozen=True)
 class Services:
-    """What ingesting asks of the world. `background` posts progress cards."""
+    """What ingesting asks of the world."""
 
     verifier: Verifier
     outbox: Outbox
@@ -63,10 +59,10 @@ class Services:
     forgetting: Forgetting
     forgotten: Forgotten
     records: Records
-    progress: Progress
+    register: Register
+    display: Display
     feedback: Feedback
     settings: Settings
-    background: ThreadPoolExecutor
 
 
 def ingest(incoming: Incoming, services: Services, deadline: Deadline) -> None:
@@ -126,23 +122,31 @@ def _ask(event: Asked, incoming: Incoming, services: Services, deadline: Deadlin
     question, most = event.question, services.settings.longest_question
     if len(question.text) > most:
         notice(event.place, "too_long", services, deadline, length=len(question.text), most=most)
-    elif not services.pace.allows(question, deadline):
+        return
+    started, registered = time.monotonic(), services.register.add(event.place, question, deadline)
+    if registered.outcome == Outcome.TOO_MANY:
         notice(event.place, "too_many", services, deadline, most=services.pace.most)
-    elif _take(event, incoming, services, deadline) and event.files:
-        notice(event.place, "files_too", services, deadline, beside=True)
+    elif registered.outcome != Outcome.GO_ON:
+        logs.info("Sent again", outcome=registered.outcome.name.lower())
+    else:
+        _send(event, registered, incoming, started, services, deadline)
+        if event.files:
+            notice(event.place, "files_too", services, deadline, beside=True)
 
 
-def _take(event: Asked, incoming: Incoming, services: Services, deadline: Deadline) -> bool:
-    """Send a question on its way; False when it was answered before."""
-    question, started = event.question, time.monotonic()
-    noted = _note(question, services, deadline)
-    if noted.answered:
-        logs.info("Sent again, but answered already")
-        return False
-    history = services.openings.before(event.place, question.conversation, noted.history, deadline)
-    context = contextvars.copy_context()  # so that its log lines name the question, too
-    card = services.background.submit(context.run, _show_progress, question, history, services, deadline)
-    wait([card], timeout=WAIT_FOR_CARD)
+def _send(
+    event: Asked,
+    registered: Registered,
+    incoming: Incoming,
+    started: float,
+    services: Services,
+    deadline: Deadline,
+) -> None:
+    """Send a question on its way, then show that it was heard: Chat must not keep it waiting."""
+    question, known = event.question, registered.of_space
+    history = services.openings.before(
+        event.place, question.conversation, registered.history, deadline, known
+    )
     envelope = Envelope(
         trace=incoming.trace,
         question=question,
@@ -150,15 +154,7 @@ def _take(event: Asked, incoming: Incoming, services: Services, deadline: Deadli
         click_target=click_target(incoming, services.settings),
     )
     publish(envelope, incoming, started, services, deadline)
-    return True
-
-
-def _note(question: Question, services: Services, deadline: Deadline) -> Noted:
-    try:
-        return services.conversations.note_pending(question, deadline.within(WAIT_FOR_HISTORY))
-    except Exception as error:
-        logs.error("History cannot be read; going on without it", error=in_one_line(error))
-        return Noted()
+    _show_progress(question, history, services, deadline.within(WAIT_FOR_CARD))
 
 
 def _show_progress(

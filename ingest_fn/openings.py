@@ -29,24 +29,34 @@ class Openings:
     chat: Chat
 
     def before(
-        self, place: Place, conversation: str, history: tuple[Turn, ...], deadline: Deadline
+        self,
+        place: Place,
+        conversation: str,
+        history: tuple[Turn, ...],
+        deadline: Deadline,
+        of_space: tuple[Turn, ...] | None = None,
     ) -> tuple[Turn, ...]:
-        """A conversation's history with what its thread began with; without, where that cannot be read."""
+        """A conversation's history with what its thread began with; without, where that cannot be read.
+
+        `of_space` is what is remembered of the space, where that is known already.
+        """
         try:
-            opening = self.of(place, conversation, deadline.within(WAIT_FOR_OPENING))
+            opening = self.of(place, conversation, deadline.within(WAIT_FOR_OPENING), of_space)
         except Exception as error:
             logs.warning("What the thread began with cannot be read", error=in_one_line(error))
             return history
         return history_of([*opening, *history])
 
-    def of(self, place: Place, name: str, deadline: Deadline) -> tuple[Turn, ...]:
+    def of(
+        self, place: Place, name: str, deadline: Deadline, of_space: tuple[Turn, ...] | None = None
+    ) -> tuple[Turn, ...]:
         """What opened the conversation `name`: a question and its answer, or nothing where it is not known.
 
         Raises Transient or Permanent.
         """
         if not place.flat or not is_thread_of(place.space, name):
             return ()
-        known = self.conversations.known(place.space, deadline)
+        known = self.conversations.known(place.space, deadline) if of_space is None else of_space
         questions = {turn.question_id for turn in known}
         root = opening_message(name)
         opened = root if root in questions else self._answered(root, questions, deadline)

@@ -1,7 +1,7 @@
 """How many questions a person asks a minute, so that nobody keeps everybody else waiting.
 
-`askers/<hash of the person>`: asked ([{question_id, at}] of the last minute), expired_at. One read and one
-write for each question, and none of it must keep a question: where it cannot be read, there is no limit.
+`askers/<hash of the person>`: asked ([{question_id, at}] of the last minute), expired_at. Where it cannot be
+read, there is no limit: it must never keep a question.
 """
 
 import hashlib
@@ -10,7 +10,6 @@ from typing import Any
 
 from shared.memory import retention
 from shared.memory.firestore import Fields, change, expiry
-from shared.messages.envelope import Question
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
@@ -29,29 +28,36 @@ class Pace:
         self._client = client
         self.most = most
 
-    def allows(self, question: Question, deadline: Deadline) -> bool:
-        """Whether a question is not one too many; the same again for one that was taken. Never fails."""
-        person = hashlib.sha256(question.person.encode()).hexdigest()[:40]
-        reference = self._client.collection(COLLECTION).document(person)
-        allowed = True
+    def reference(self, person: str) -> Any:
+        """The document of a person."""
+        return self._client.collection(COLLECTION).document(hashlib.sha256(person.encode()).hexdigest()[:40])
+
+    def counted(self, current: Fields | None, question_id: str, now: datetime) -> Fields | None:
+        """The fields of a person who asks a question: empty when it was counted before, None when it is one
+        too many."""
+        asked = _recent(current, now)
+        if any(entry["question_id"] == question_id for entry in asked):
+            return {}
+        if len(asked) >= self.most:
+            return None
+        asked.append({"question_id": question_id, "at": now})
+        return {"asked": asked, "expired_at": expiry(now, retention.ASKERS)}
+
+    def allows(self, person: str, question_id: str, deadline: Deadline) -> bool:
+        """Count a question of a person; whether it is not one too many. Never fails."""
+        counted: Fields | None = None
 
         def edit(current: Fields | None) -> Fields | None:
-            nonlocal allowed
-            now = datetime.now(UTC)
-            asked = _recent(current, now)
-            known = any(entry["question_id"] == question.id for entry in asked)
-            allowed = known or len(asked) < self.most
-            if known or not allowed:
-                return None
-            asked.append({"question_id": question.id, "at": now})
-            return {"asked": asked, "expired_at": expiry(now, retention.ASKERS)}
+            nonlocal counted
+            counted = self.counted(current, question_id, datetime.now(UTC))
+            return counted or None
 
         try:
-            change(self._client, reference, edit, deadline.within(WAIT_FOR_PACE), FIRESTORE_ONCE)
+            change(self._client, self.reference(person), edit, deadline.within(WAIT_FOR_PACE), FIRESTORE_ONCE)
         except Exception as error:
             logs.warning("Questions are not counted", error=in_one_line(error))
             return True
-        return allowed
+        return counted is not None
 
 
 def _recent(current: Fields | None, now: datetime) -> list[Fields]:

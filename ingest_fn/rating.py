@@ -6,12 +6,12 @@ from ingest_fn import about
 from ingest_fn.incoming import Incoming
 from ingest_fn.notices import notice
 from shared.chat.buttons import ratings
+from shared.chat.display import Display
 from shared.chat.events import Clicked
 from shared.chat.message import Chat
 from shared.memory.feedback import REASONS, VERDICTS, Feedback
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import in_one_line
 
 #: Seconds for showing a rating below the answer, its turn in the space included.
 WAIT_FOR_THANKS = 10.0
@@ -22,6 +22,8 @@ class Services(about.Services, Protocol):
 
     @property
     def chat(self) -> Chat: ...
+    @property
+    def display(self) -> Display: ...
     @property
     def feedback(self) -> Feedback: ...
 
@@ -47,7 +49,5 @@ def rate(event: Clicked, _incoming: Incoming, services: Services, deadline: Dead
     if function is None:
         return
     shown = ratings(function, question.language, question.id, answer_number, verdict, ask=reason is None)
-    try:
-        services.chat.put_accessory(event.message, shown, deadline.within(WAIT_FOR_THANKS))
-    except Exception as error:
-        logs.warning("The rating is kept, but not shown", error=in_one_line(error))
+    wait = deadline.within(WAIT_FOR_THANKS)
+    services.display.accessory(question, found.ending, event.message, shown, wait)

@@ -1,15 +1,14 @@
 """The real services of `ingest_fn`."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 from ingest_fn.auth import Verifier
 from ingest_fn.forget import Forgetting
 from ingest_fn.ingest import Services
 from ingest_fn.openings import Openings
 from ingest_fn.pace import Pace
+from ingest_fn.register import Register
 from ingest_fn.settings import Settings
+from shared.chat.display import Display
 from shared.chat.message import open_chat
-from shared.chat.progress import Progress
 from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.feedback import Feedback
@@ -27,6 +26,7 @@ def open_services(settings: Settings) -> Services:
     records = Records(firestore, settings.history_hours)
     conversations = Conversations(firestore, settings.history_hours)
     openings = Openings(conversations, chat)
+    pace = Pace(firestore, settings.questions_per_minute)
     return Services(
         verifier=Verifier(
             settings.trusted,
@@ -38,12 +38,12 @@ def open_services(settings: Settings) -> Services:
         conversations=conversations,
         openings=openings,
         failures=Failures(firestore),
-        pace=Pace(firestore, settings.questions_per_minute),
+        pace=pace,
         forgetting=Forgetting(firestore, openings),
         forgotten=Forgotten(firestore),
         records=records,
-        progress=Progress(chat, records),
+        register=Register(firestore, pace, conversations, records),
+        display=Display(chat, records),
         feedback=Feedback(firestore),
         settings=settings,
-        background=ThreadPoolExecutor(max_workers=32),
     )

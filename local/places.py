@@ -85,6 +85,11 @@ class Places:
         return f"http://{HOST}:{self.functions[name]}/"
 
     @property
+    def sweep_url(self) -> str:
+        """Where the scheduler calls."""
+        return self.function_url(pipeline().teller.name).rstrip("/") + pipeline().sweep.path
+
+    @property
     def emulators(self) -> dict[str, str]:
         """The environment variables that point the SDKs at Pub/Sub and Firestore here."""
         return {

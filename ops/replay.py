@@ -102,14 +102,12 @@ def outlooks(cases: list[Case], order: Order, world: World) -> list[Result]:
 
 
 def answered(case: Case, world: World) -> bool:
-    """Whether the question's record shows a posted answer. Expired records count as no answer.
+    """Whether the question's record shows an answer. Expired records count as no answer.
 
     If the asker has asked again, an earlier answer does not count.
     """
-    settled = world.records.settled(case.question_id, Deadline(WAIT))
-    if settled is None or settled.answer_number < case.again:
-        return False
-    return settled.posted and settled.ending.kind != APOLOGY
+    ending = world.records.ending(case.question_id, Deadline(WAIT))
+    return ending is not None and ending.answer_number >= case.again and ending.kind != APOLOGY
 
 
 def _guarded(case: Case, order: Order, world: World) -> tuple[Outcome | None, str]:
@@ -152,7 +150,7 @@ def _forget_answer(case: Case, world: World) -> None:
     change(
         world.firestore,
         document,
-        lambda current: current and {"final": None, "posted": False, "apologised": True},
+        lambda current: current and {"final": None},
         Deadline(WAIT),
     )
 

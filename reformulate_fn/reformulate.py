@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from reformulate_fn.rewrite import Rewriter, query
 from shared.chat.cards import progress
-from shared.chat.progress import Progress
+from shared.chat.display import Display
 from shared.memory.failures import Failures
 from shared.messages.envelope import Envelope
 from shared.messages.step import Times
@@ -22,7 +22,7 @@ class Services:
 
     outbox: Outbox
     failures: Failures
-    progress: Progress
+    display: Display
     rewriter: Rewriter
 
 
@@ -40,4 +40,4 @@ def show_query(envelope: Envelope, services: Services, deadline: Deadline, times
     card = progress(
         question.language, pipeline().after("reformulate").stage, envelope.search_query, seconds=times
     )
-    services.progress.show(question, card, deadline, answer_number=envelope.answer_number)
+    services.display.progress(question, card, deadline, answer_number=envelope.answer_number)

@@ -3,8 +3,8 @@
 from reformulate_fn.reformulate import Services
 from reformulate_fn.rewrite import Rewriter
 from reformulate_fn.settings import Settings
+from shared.chat.display import Display
 from shared.chat.message import open_chat
-from shared.chat.progress import Progress
 from shared.memory.failures import Failures
 from shared.memory.records import Records
 from shared.runtime import clients
@@ -19,6 +19,6 @@ def open_services(settings: Settings) -> Services:
     return Services(
         outbox=Outbox(clients.publisher(), project),
         failures=Failures(firestore),
-        progress=Progress(chat, Records(firestore, settings.history_hours)),
+        display=Display(chat, Records(firestore, settings.history_hours)),
         rewriter=Rewriter(clients.gemini(), settings.rewrite_model, settings.utc_offset_hours),
     )

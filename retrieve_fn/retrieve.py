@@ -7,7 +7,7 @@ from retrieve_fn.budget import within
 from retrieve_fn.queries import SearchKind, queries
 from retrieve_fn.search import Corpus, search
 from shared.chat.cards import progress
-from shared.chat.progress import Progress
+from shared.chat.display import Display
 from shared.language.courtesies import is_only_polite
 from shared.memory.failures import Failures
 from shared.messages.envelope import Envelope
@@ -27,7 +27,7 @@ class Services:
 
     outbox: Outbox
     failures: Failures
-    progress: Progress
+    display: Display
     rag: Any
     corpus: Corpus
     kind: SearchKind
@@ -55,4 +55,4 @@ def show_found(envelope: Envelope, services: Services, deadline: Deadline, times
     card = progress(
         question.language, pipeline().after("retrieve").stage, envelope.search_query, seconds=times
     )
-    services.progress.show(question, card, deadline, answer_number=envelope.answer_number)
+    services.display.progress(question, card, deadline, answer_number=envelope.answer_number)

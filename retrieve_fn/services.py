@@ -3,8 +3,8 @@
 from retrieve_fn.retrieve import Services
 from retrieve_fn.search import Corpus
 from retrieve_fn.settings import Settings
+from shared.chat.display import Display
 from shared.chat.message import open_chat
-from shared.chat.progress import Progress
 from shared.memory.failures import Failures
 from shared.memory.records import Records
 from shared.runtime import clients
@@ -19,7 +19,7 @@ def open_services(settings: Settings) -> Services:
     return Services(
         outbox=Outbox(clients.publisher(), project),
         failures=Failures(firestore),
-        progress=Progress(chat, Records(firestore, settings.history_hours)),
+        display=Display(chat, Records(firestore, settings.history_hours)),
         rag=clients.rag(settings.rag_location, settings.rag_endpoint),
         corpus=Corpus(
             name=settings.rag_corpus,

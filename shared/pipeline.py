@@ -32,7 +32,7 @@ class Row:
 
     `takes` and `gives` are topics; the last step gives to none. `adds` names the fields of the envelope that
     the step fills in, `calls` the services that it asks. `stage` is the row of the progress card that the
-    step belongs to (a key in `shared/language/texts`); empty for who takes the dead letters. `concurrency` is
+    step belongs to (a key in the catalogues); empty for who takes the dead letters. `concurrency` is
     how many messages one instance takes at once.
     """
 
@@ -61,6 +61,14 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Sweep:
+    """The path of the teller that sets right what nobody works on any more, and how often it is called."""
+
+    path: str
+    minutes: int
+
+
+@dataclass(frozen=True)
 class Pipeline:
     """The whole table.
 
@@ -75,6 +83,7 @@ class Pipeline:
     dead_letters: str
     dead_letters_backup: str
     delivery_attempts: int
+    sweep: Sweep
 
     @property
     def functions(self) -> tuple[Row, ...]:
@@ -138,7 +147,8 @@ def pipeline() -> Pipeline:
     [teller] = [row for row in rows if row not in way]
     gives = [row["takes"] for row in way[1:]] + [None]
     steps = tuple(_row(row, topic) for row, topic in zip(way, gives, strict=True))
-    return Pipeline(steps=steps, teller=_row(teller, None), **table)
+    sweep = Sweep(**table.pop("sweep"))
+    return Pipeline(steps=steps, teller=_row(teller, None), sweep=sweep, **table)
 
 
 def step(name: str) -> Row:

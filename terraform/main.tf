@@ -5,6 +5,7 @@ locals {
     "chat.googleapis.com",
     "cloudbuild.googleapis.com",
     "cloudfunctions.googleapis.com",
+    "cloudscheduler.googleapis.com",
     "firestore.googleapis.com",
     "iam.googleapis.com",
     "logging.googleapis.com",
@@ -110,6 +111,32 @@ module "step" {
     google_artifact_registry_repository_iam_member.build,
     google_storage_bucket_iam_member.build,
   ]
+}
+
+# Sets right what nobody works on any more (answer_fn/sweep.py). A call that fails is not tried again: the next one
+# does its work.
+resource "google_cloud_scheduler_job" "sweep" {
+  name             = "${local.prefix}threadwise-sweep"
+  description      = "Sets right what nobody works on any more."
+  region           = var.region
+  schedule         = "*/${local.pipeline.sweep.minutes} * * * *"
+  attempt_deadline = "${local.teller.seconds.function}s"
+
+  http_target {
+    http_method = "POST"
+    uri         = "${module.step[local.teller.name].uri}${local.pipeline.sweep.path}"
+    # The identity that may call the function already, for its subscription.
+    oidc_token {
+      service_account_email = local.push_identities[local.teller.name]
+      audience              = module.step[local.teller.name].uri
+    }
+  }
+
+  retry_config {
+    retry_count = 0
+  }
+
+  depends_on = [google_project_service.this, module.step]
 }
 
 # Asking a model, and nothing else of Agent Platform.

@@ -14,6 +14,9 @@ locals {
   # dead letter is replayed to it.
   chat_events = local.pipeline.chat_events
 
+  # Who takes the dead letters.
+  teller = one([for row in local.pipeline.steps : row if row.takes == local.dead_letters])
+
   # One entry a function. Each step gives to the topic that the next one takes; the last one gives to none, and
   # who takes the dead letters is not on the way.
   way   = [for row in local.pipeline.steps : row.takes if row.takes != local.dead_letters]

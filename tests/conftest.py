@@ -84,9 +84,15 @@ def firestore(small_cloud: SmallCloud) -> Client:
 
 
 @pytest.fixture(scope="session")
-def chat(small_cloud: SmallCloud, firestore: Client) -> Chat:
-    """Our side of the Chat stand-in, hardly ever waiting for its turn."""
-    return open_chat(clients.chat(small_cloud.places.url.removeprefix("http://")), firestore, UNBOUND)
+def chat_client(small_cloud: SmallCloud) -> Any:
+    """A client of the Chat stand-in."""
+    return clients.chat(small_cloud.places.url.removeprefix("http://"))
+
+
+@pytest.fixture
+def chat(chat_client: Any, firestore: Client) -> Chat:
+    """Our side of the Chat stand-in; it knows of no busy space."""
+    return open_chat(chat_client, firestore, UNBOUND)
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ from local.stand_ins.pubsub.server import PubSub
 from local.stand_ins.rag.corpora import LOCAL, Corpora
 from local.stand_ins.rag.data import RagData
 from local.stand_ins.rag.service import Rag
+from local.stand_ins.scheduler import Scheduler
 from local.stand_ins.storage.service import Storage
 from local.stand_ins.tokens import Signer
 from shared.pipeline import pipeline
@@ -57,7 +58,7 @@ def _listening(port: int) -> socket.socket:
 
 
 class Cloud:
-    """Pub/Sub, Firestore, RAG Engine, Cloud Storage, Gemini, Google Chat and the chat page.
+    """Pub/Sub, Firestore, Cloud Scheduler, RAG Engine, Cloud Storage, Gemini, Google Chat and the chat page.
 
     `quotas`: whether Chat enforces its quotas. `official`: Google's emulators run on the ports of Pub/Sub and
     Firestore, so these two stand-ins do not listen.
@@ -91,6 +92,7 @@ class Cloud:
         if not official:
             self._grpc["pubsub"] = GrpcServer("pubsub", self._pubsub.handlers(), faults)
             self._grpc["firestore"] = GrpcServer("firestore", self._firestore.handlers(), faults)
+        self._scheduler = Scheduler(places.sweep_url, pipeline().sweep.minutes * 60.0)
         self._started = contextlib.AsyncExitStack()
         self._http: asyncio.Task[None] | None = None
         self._server: _Server | None = None
@@ -115,9 +117,11 @@ class Cloud:
                 raise PortTaken(port) from error
         await self._pubsub.start()
         await self.chat.start(self._places.door, self._places.door, self.publish_event)
+        await self._scheduler.start()
 
     async def stop(self) -> None:
         """End the events and deliveries under way, then close every port and every file."""
+        await self._scheduler.stop()
         await self._operator.stop()
         await self.chat.stop()
         await self._pubsub.stop()

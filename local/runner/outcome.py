@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from google.cloud.firestore import Client
@@ -32,10 +33,18 @@ class Outcomes:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             record = (await asyncio.to_thread(reference.get)).to_dict() or {}
-            if record.get("posted"):
-                return dict(record["final"])
+            final = record.get("final")
+            if final and await self._shows(question_id, str(final["text"])):
+                return dict(final)
             await asyncio.sleep(LOOK_EVERY)
         return {}
+
+    async def _shows(self, question_id: str, text: str) -> bool:
+        """Whether an ending that is recorded is posted by now."""
+        try:
+            return text in await self.said(question_id)
+        except HTTPError:
+            return False
 
     async def said(self, question_id: str, parts: int = 1) -> str:
         """The text that the person sees in Chat. `parts` is the number of messages of the answer."""

@@ -1,7 +1,8 @@
 """Single calls of the Chat API: in turn, tried again where that helps, and simpler where Chat refuses."""
 
-import uuid
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,11 +13,17 @@ from google.protobuf.json_format import MessageToJson
 
 from shared.chat.limits import MOST_BYTES, MOST_UNITS, MOST_WIDGETS, units
 from shared.chat.slots import Slots
-from shared.messages.names import space_of
+from shared.messages.names import message_name, space_of
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import classify
+from shared.runtime.errors import StepError, Transient, classify
 from shared.runtime.retry import CHAT_FINAL, CHAT_PROGRESS, CHAT_READ, call
+
+#: Seconds after which Chat no longer applies a write that it has not answered: an assumption, for Google
+#: states none. Shorter than the least backoff of our subscriptions (10 s), so that a redelivery comes later.
+LATENESS = 8.0
+#: What Chat's quota makes of a write: it has changed nothing.
+THROTTLED = "chat_throttled"
 
 Card = dict[str, Any]
 _REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
@@ -88,36 +95,34 @@ class ChatApi:
     """Writes and reads messages over one `ChatServiceClient`. A write with `final` waits for its turn and is
     tried until the deadline; one without is tried once, and given up when it is not its turn."""
 
-    def __init__(self, client: Any, slots: Slots) -> None:
+    def __init__(self, client: Any, slots: Slots, lateness: float = LATENESS) -> None:
         self._client = client
         self._slots = slots
+        self._lateness = lateness
+        #: Until when (monotonic) a write that was not answered may be applied, by the message's name.
+        self._doubtful: dict[str, float] = {}
 
     def create(
         self, space: str, identity: str, form: Form, deadline: Deadline, *, final: bool
     ) -> Message | None:
-        """Create a message; None when its id is taken. Raises Permanent or Transient."""
+        """Create a message; None when its id was taken before. Raises Permanent or Transient."""
 
         def request(form: Form) -> CreateMessageRequest:
-            message = message_of(form)
-            # Chat answers a request id that it knows with the message of then, whatever is sent now.
-            unique = f"{space}/{identity}:{final}:{Message.to_json(message)}"
-            asked = CreateMessageRequest(
-                parent=space,
-                message=message,
-                message_id=identity,
-                request_id=str(uuid.uuid5(uuid.NAMESPACE_URL, unique)),
-            )
+            # No request id: Chat answers one that it knows with its message, and does not say that it has
+            # changed nothing. That the message's own id is taken, it says.
+            asked = CreateMessageRequest(parent=space, message=message_of(form), message_id=identity)
             if form.thread:  # without a thread the option is an error
                 asked.message_reply_option = _REPLY
             return asked
 
         # Over REST a 409 is a plain Conflict: the client maps errors by their HTTP status alone.
-        return self._write(self._client.create_message, request, Conflict, space, form, deadline, final=final)
+        name = message_name(space, identity)
+        return self._write(self._client.create_message, request, Conflict, name, form, deadline, final=final)
 
     def update(
         self, name: str, content: Content, deadline: Deadline, *, final: bool, mask: Sequence[str] = ALL
     ) -> Message | None:
-        """Change what a message shows, or what of it `mask` names; None when there is none.
+        """Change what a message shows, or what of it `mask` names; None when there is none (any more).
 
         Raises Permanent or Transient.
         """
@@ -127,8 +132,8 @@ class ChatApi:
             message.name = name
             return UpdateMessageRequest(message=message, update_mask=FieldMask(paths=mask))
 
-        form, space = Form(content), space_of(name)
-        return self._write(self._client.update_message, request, NotFound, space, form, deadline, final=final)
+        form = Form(content)
+        return self._write(self._client.update_message, request, NotFound, name, form, deadline, final=final)
 
     def get(self, name: str, deadline: Deadline) -> Message | None:
         """A message as it is now; None when there is none. Raises Permanent or Transient."""
@@ -141,14 +146,31 @@ class ChatApi:
             )
         except NotFound:
             return None
-        return message
+        return None if message.delete_time else message
+
+    def await_late_writes(self, names: Collection[str], deadline: Deadline) -> bool:
+        """Wait until no unanswered write into these messages can be applied any more; whether there was one.
+
+        Raises Transient when that is beyond the deadline.
+        """
+        found = [until for name, until in list(self._doubtful.items()) if name in names]
+        if not found:
+            return False
+        wait = max(found) - time.monotonic()
+        if wait > deadline.remaining:
+            raise Transient("chat_unavailable", "a write may still be applied", in_doubt=True)
+        time.sleep(max(0.0, wait))
+        for name in names:
+            if self._doubtful.get(name, math.inf) <= time.monotonic():
+                self._doubtful.pop(name, None)
+        return True
 
     def _write(
         self,
         method: Any,
         request: Any,
         refusal: type[Exception],
-        space: str,
+        name: str,
         form: Form,
         deadline: Deadline,
         *,
@@ -158,33 +180,49 @@ class ChatApi:
             form if fits(form.content) else replace(form, content=without_cards(form.content))
         )
         while current is not None:
-            if not self._is_its_turn(space, deadline, final=final):
+            if not self._is_its_turn(name, deadline, final=final):
                 return None
             try:
-                return self._send(method, request(current), refusal, deadline, final=final)
+                written = self._send(method, request(current), refusal, name, deadline, final=final)
             except refusal:
                 return None
             except BadRequest as error:
                 current, refused = current.simpler(str(error)), error
                 logs.warning("Chat refuses the message as it is", simpler=current is not None)
+            else:
+                return None if written.delete_time else written
         raise classify(refused, "chat") from refused
 
-    def _is_its_turn(self, space: str, deadline: Deadline, *, final: bool) -> bool:
+    def _is_its_turn(self, name: str, deadline: Deadline, *, final: bool) -> bool:
+        space = space_of(name)
         if final:
             self._slots.wait(space, deadline)
-            return True
-        if self._slots.take(space, deadline):
-            return True
-        logs.info("Progress is not shown: the space is busy")
-        return False
+        elif self._slots.is_busy(space):
+            logs.info("Progress is not shown: the space is busy")
+            return False
+        return True
 
     def _send(
-        self, method: Any, request: Any, refusal: type[Exception], deadline: Deadline, *, final: bool
+        self,
+        method: Any,
+        request: Any,
+        refusal: type[Exception],
+        name: str,
+        deadline: Deadline,
+        *,
+        final: bool,
     ) -> Message:
+        def failed(trouble: StepError) -> None:
+            if trouble.reason == THROTTLED:
+                self._slots.refused(space_of(name))
+            elif isinstance(trouble, Transient) and trouble.in_doubt:
+                self._doubtful[name] = time.monotonic() + self._lateness
+
         message: Message = call(
             lambda timeout: method(request=request, retry=None, timeout=timeout),
             CHAT_FINAL if final else CHAT_PROGRESS,
             deadline,
             answers=(refusal, BadRequest),
+            failed=failed,
         )
         return message

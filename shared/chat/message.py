@@ -8,7 +8,6 @@ message with the next derived id takes its place. We never delete any: people wo
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from google.apps.chat_v1.types import Message
@@ -19,7 +18,7 @@ from shared.language.catalogue import text
 from shared.messages.envelope import Question
 from shared.messages.names import message_name
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Permanent, StepError, Transient
+from shared.runtime.errors import Transient
 
 __all__ = ["Card", "Chat", "Content", "Posted", "message_id", "open_chat", "part_role"]
 
@@ -66,29 +65,45 @@ class Chat:
         self._api = api
 
     def post_progress(self, question: Question, content: Content, deadline: Deadline) -> None:
-        """Post the progress card, if the space is free. Does nothing when it is there already. Tried once."""
+        """Post the progress card, if the space is free. Tried once. Does nothing when any message is there
+        already: so it can never cover an ending."""
         form = Form(content, question.thread)
         self._api.create(question.space, message_id(question.id), form, deadline, final=False)
 
-    def update_progress(self, question: Question, content: Content, deadline: Deadline) -> None:
-        """Show progress in the message, if there is one and the space is free. Tried once."""
-        self._api.update(_name(question), content, deadline, final=False)
+    def update_progress(self, question: Question, content: Content, deadline: Deadline) -> bool:
+        """Show progress in the message; False when there is none, or the space is busy. Tried once."""
+        return self._api.update(_name(question), content, deadline, final=False) is not None
 
     def put_final(
-        self, question: Question, content: Content, deadline: Deadline, *, more: Sequence[Content] = ()
+        self,
+        question: Question,
+        content: Content,
+        deadline: Deadline,
+        *,
+        more: Sequence[Content] = (),
+        parts: int = 1,
     ) -> Posted:
         """Make `content` what the question's message says, and `more` what follows it in further messages.
 
-        Idempotent; parts of an earlier, longer answer say that they are none any more. Raises Permanent or
-        Transient.
+        Idempotent. `parts` is the most messages that there have ever been: those that are left over say that
+        they are no part any more. Raises Permanent or Transient.
         """
-        message, in_place = self._put(question, "", Form(content, question.thread), deadline)
+        message, in_place = self._put(question, "", Form(content, question.thread), deadline, there=True)
         # Where the first part is: the question's thread may not be there any more.
         thread = question.thread and (message.thread.name or question.thread)
         for number, part in enumerate(more, start=1):
-            self._put(question, part_role(number), Form(part, thread), deadline)
-        self._take_back(question, len(more) + 1, deadline)
+            self._put(question, part_role(number), Form(part, thread), deadline, there=False)
+        for number in range(len(more) + 1, parts):
+            self._take_back(question, part_role(number), deadline)
         return Posted(thread, in_place)
+
+    def await_late_writes(self, question: Question, deadline: Deadline) -> bool:
+        """Wait until Chat can no longer apply a write into the question's messages that it has not answered.
+
+        Returns whether there was one: it may have covered what was written after it. Raises Transient when
+        that is beyond the deadline.
+        """
+        return self._api.await_late_writes(_names(question), deadline)
 
     def put_accessory(self, name: str, accessory: list[Card], deadline: Deadline) -> None:
         """Replace the buttons below a message, and nothing else of it. Raises Permanent or Transient."""
@@ -105,16 +120,14 @@ class Chat:
         identity = message_id(question.id, role="late")
         self._api.create(question.space, identity, Form(content, to.thread), deadline, final=True)
 
-    def said(self, question: Question, deadline: Deadline) -> str:
-        """The text of the question's message as it is in Chat now; "" for progress or no message at all.
+    def shown(self, question: Question, parts: int, deadline: Deadline) -> list[str | None]:
+        """What so many of the question's messages say now (None: there is no such message).
 
         Raises Permanent or Transient.
         """
-        for number in range(MOST_MESSAGES):
-            message = self._api.get(_name(question, number), deadline)
-            if message is not None:
-                return "" if _is_progress(message) else str(message.text)
-        return ""
+        roles = ["", *map(part_role, range(1, parts))]
+        messages = (self._api.get(_name(question, role=role), deadline) for role in roles)
+        return [message and message.text for message in messages]
 
     def question_of(self, name: str, question_ids: Collection[str], deadline: Deadline) -> str | None:
         """To which of some questions a message belongs; None when it is not there, or is none of theirs.
@@ -125,16 +138,14 @@ class Chat:
         known = message.client_assigned_message_id if message is not None else ""
         return next((each for each in question_ids if known and known in _identities(each)), None)
 
-    def _put(self, question: Question, role: str, form: Form, deadline: Deadline) -> tuple[Message, bool]:
-        """Write one message; also whether it was there before."""
+    def _put(
+        self, question: Question, role: str, form: Form, deadline: Deadline, *, there: bool
+    ) -> tuple[Message, bool]:
+        """Write one message; also whether it was there before. `there`: it is likely to be there already."""
         for number in range(MOST_MESSAGES):
-            name = _name(question, number, role)
-            # A read is cheap; a write that finds nothing would cost the space a second.
-            if self._may_be_there(name, deadline):
-                written = self._api.update(name, form.content, deadline, final=True)
-                if written is not None:
-                    return written, True
-            identity = message_id(question.id, number, role)
+            name, identity = _name(question, number, role), message_id(question.id, number, role)
+            if there and (written := self._api.update(name, form.content, deadline, final=True)) is not None:
+                return written, True
             written = self._api.create(question.space, identity, form, deadline, final=True)
             if written is not None:
                 return written, False
@@ -144,28 +155,16 @@ class Chat:
                 return written, True
         raise Transient("chat_message_deleted", f"{MOST_MESSAGES} messages were deleted")
 
-    def _may_be_there(self, name: str, deadline: Deadline) -> bool:
-        try:
-            return self._api.get(name, deadline.within(deadline.remaining / 3)) is not None
-        except StepError:
-            return True  # trying to update it will tell
-
-    def _take_back(self, question: Question, first: int, deadline: Deadline) -> None:
+    def _take_back(self, question: Question, role: str, deadline: Deadline) -> None:
         taken_back = Content(text(question.language, "answer", "taken_back"))
-        for name in _names(question, first):
-            try:
-                message = self._api.get(name, deadline)
-            except Permanent:  # it cannot be seen, so it cannot be changed
+        for number in range(MOST_MESSAGES):
+            if self._api.update(_name(question, number, role), taken_back, deadline, final=True) is not None:
                 return
-            if message is None:
-                return
-            if message.text != taken_back.text:
-                self._api.update(name, taken_back, deadline, final=True)
 
 
-def _names(question: Question, first: int) -> Iterator[str]:
-    """The names of the messages from one part on, as far as anyone may have written them."""
-    return (_name(question, role=part_role(number)) for number in count(first))
+def _names(question: Question) -> set[str]:
+    """The names of all messages that a question may have led to."""
+    return {message_name(question.space, identity) for identity in _identities(question.id)}
 
 
 def _identities(question_id: str) -> Iterator[str]:
@@ -176,7 +175,3 @@ def _identities(question_id: str) -> Iterator[str]:
 
 def _name(question: Question, number: int = 0, role: str = "") -> str:
     return message_name(question.space, message_id(question.id, number, role))
-
-
-def _is_progress(message: Message) -> bool:
-    return any(card.card_id == PROGRESS_CARD for card in message.cards_v2)

@@ -1,12 +1,13 @@
-"""Whose turn it is to write into a space: Chat allows one write a second there, whoever writes.
+"""Whose turn it is to write into a busy space: Chat allows one write a second there, whoever writes.
 
-(developers.google.com/workspace/chat/limits: creating, updating and deleting together, of all apps.) All
-instances of all functions share `space_slots/<space with _>`: space, next_at (when the next write may go out)
-and expired_at. A final message takes the next second that is free and waits for it, so final messages go out
-in the order they were ready. Progress only goes out when no second is taken, now or later: it never makes a
-final message wait for more than one.
+(developers.google.com/workspace/chat/limits: creating, updating and deleting together, of all apps.) A space
+is busy for a minute after Chat has refused a write there for its quota. Until then nothing is asked and
+nobody waits. In a busy space all instances of all functions share `space_slots/<space with _>`: space,
+next_at (when the next write may go out) and expired_at. A final message takes the next second that is free
+and waits for it, so final messages go out in the order they were ready. Progress does not go out there.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ from shared.runtime.errors import Transient, in_one_line
 from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "space_slots"
+#: Seconds for which a space counts as busy.
+BUSY = 60.0
 #: Seconds for asking. Without an answer the write goes out all the same; Chat itself says if it is too much.
 WAIT_FOR_SLOT = 4.0
 #: Others were faster, each time that was tried, or until the time was used up.
@@ -44,28 +47,28 @@ class Slots:
         self._spacing = timedelta(seconds=1 / writes_per_second)
         self._sleep = sleep
         self._lines: dict[str, threading.Lock] = {}
+        self._refused: dict[str, float] = {}
 
-    def take(self, space: str, deadline: Deadline) -> bool:
-        """Take the present second for progress; False when it, or any later one, is taken."""
-        try:
-            with self._in_line(space, 0.0) as first:
-                return first and self._reserve(space, deadline.within(WAIT_FOR_SLOT), 0.0) is not None
-        except Transient as trouble:
-            if trouble.reason in CONTENTION:  # so many writers: the space is busy
-                return False
-            return _going_on(trouble)
-        except Exception as error:
-            return _going_on(error)
+    def refused(self, space: str) -> None:
+        """Chat has refused a write there for its quota just now."""
+        self._refused[space] = time.monotonic()
+
+    def is_busy(self, space: str) -> bool:
+        """Whether Chat has refused a write there in the last minute, as far as this process knows."""
+        return time.monotonic() - self._refused.get(space, -math.inf) < BUSY
 
     def wait(self, space: str, deadline: Deadline) -> datetime | None:
-        """Take the next free second for a final message, wait for it, and say which it was (None: unknown).
+        """Wait for a final message's turn, if the space is busy, and say which second it was (None: any).
 
         Raises Transient (`chat_busy`) when it is beyond the deadline; then nothing is taken.
         """
-        turn = self._turn(space, deadline)
+        turn = self._turn(space, deadline) if self.is_busy(space) else None
+        self._wait_until(turn)
+        return turn
+
+    def _wait_until(self, turn: datetime | None) -> None:
         if turn is not None:
             self._sleep(max(0.0, (turn - datetime.now(UTC)).total_seconds()))
-        return turn
 
     def _turn(self, space: str, deadline: Deadline) -> datetime | None:
         """The second that was taken; None when that cannot be found out."""
@@ -127,6 +130,5 @@ def _next(current: Fields | None, now: datetime) -> datetime:
     return max(now, noted)
 
 
-def _going_on(error: Exception) -> bool:
+def _going_on(error: Exception) -> None:
     logs.warning("Whose turn it is cannot be found out; writing without one", error=in_one_line(error))
-    return True

@@ -17,14 +17,12 @@ The rest belongs to the operators' tools (ops/).
 from datetime import UTC, datetime
 from typing import Any
 
-from google.api_core.exceptions import NotFound
-
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, document_id, expiry
-from shared.memory.forgotten import Forgotten
+from shared.memory.firestore import Fields, change, change_all, expiry
+from shared.memory.forgotten import Forgotten, covers
 from shared.messages.dead_letter import DeadLetter, reference
+from shared.messages.ending import APOLOGY, Ending
 from shared.runtime.deadline import Deadline
-from shared.runtime.retry import FIRESTORE_SINGLE, call
 
 COLLECTION = "dead_letters"
 MOST_BYTES = 900_000
@@ -59,15 +57,23 @@ class Cases:
     def store(self, letter: DeadLetter, failure: Fields | None, deadline: Deadline) -> Fields | None:
         """Keep a letter, or count it as a copy; returns the case, or None when the person has told the bot to
         forget the question. Raises Transient or Permanent."""
-        now = datetime.now(UTC)
-        if letter.question and self._forgotten.covers(letter.question, deadline):
-            return None
+        now, question = datetime.now(UTC), letter.question
+        stored: Fields | None = None
 
-        def edit(current: Fields | None) -> Fields | None:
+        def edit(documents: list[Fields | None]) -> list[Fields | None]:
+            nonlocal stored
+            current, *notes = documents
+            stored = None
+            if question and covers(notes, question):
+                return []
             case = case_of(letter, failure, now)
-            return case if current is None else with_letter(current, letter, case)
+            new = case if current is None else with_letter(current, letter, case)
+            stored = {**(current or {}), **(new or {})}
+            return [new, *(None for _ in notes)]
 
-        return change(self._client, self._reference(letter.case_id), edit, deadline) or {}
+        notes = self._forgotten.references(question) if question else []
+        change_all(self._client, [self._reference(letter.case_id), *notes], edit, deadline)
+        return stored
 
     def mark_told(self, letter: DeadLetter, deadline: Deadline) -> None:
         """Note that the asker knows. Raises Transient or Permanent."""
@@ -78,23 +84,16 @@ class Cases:
             deadline,
         )
 
-    def mark_answered(self, question_id: str, deadline: Deadline) -> None:
-        """Note, if there is a case, that its question is answered. Raises Transient or Permanent."""
-        document = self._reference(document_id(question_id))
-        try:
-            call(
-                lambda timeout: document.update(
-                    {"answered_at": datetime.now(UTC)}, retry=None, timeout=timeout
-                ),
-                FIRESTORE_SINGLE,
-                deadline,
-                answers=(NotFound,),
-            )
-        except NotFound:
-            return
-
     def _reference(self, case_id: str) -> Any:
         return self._client.collection(COLLECTION).document(case_id)
+
+
+def with_ending(case: Fields | None, ending: Ending, now: datetime) -> Fields | None:
+    """What an ending changes in a case, if there is one: an answer closes it, an apology or an answer of
+    before it was asked again does not."""
+    if case is None or ending.kind == APOLOGY or case.get("answered_at"):
+        return None
+    return {"answered_at": now} if ending.answer_number >= count(case, "again") else None
 
 
 def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields:

@@ -12,16 +12,16 @@ The timestamp of both turns of a question is the time it was asked. Readers do n
 anything in it that is not of this shape is passed over.
 """
 
-from datetime import UTC, datetime
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
-from shared.memory.forgotten import Forgotten
-from shared.memory.turns import Noted, asked_of, counting, entries, fitting, is_of, noted, size_of, turn_of
+from shared.memory.turns import Noted, asked_of, counting, entries, fitting, noted, size_of, turn_of
+from shared.messages.ending import REMEMBERED, Ending
 from shared.messages.envelope import Question, Turn
 from shared.runtime.deadline import Deadline
-from shared.runtime.retry import FIRESTORE_TURN
 
 COLLECTION = "chat_threads"
 #: More questions than anybody asks in five minutes; the oldest are forgotten first.
@@ -37,18 +37,21 @@ class Conversations:
     def __init__(self, client: Any, hours: float) -> None:
         self._client = client
         self._keep = retention.by_history(hours)
-        self._forgotten = Forgotten(client)
 
     def known(self, conversation: str, deadline: Deadline) -> tuple[Turn, ...]:
         """All that is remembered of a conversation now, questions that wait for an answer included.
 
         Raises Transient or Permanent.
         """
-        now = datetime.now(UTC)
-        snapshot = read(self._document_of(conversation), deadline)
-        turns, pending = self._remembered(snapshot.to_dict() if snapshot.exists else None, now)
-        waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
-        return tuple(filter(None, map(turn_of, [*turns, *waiting])))
+        return known_in(read(self.reference(conversation), deadline).to_dict(), datetime.now(UTC))
+
+    def history(self, question: Question, deadline: Deadline) -> tuple[Turn, ...]:
+        """What had been said before a question was asked, as far as it is remembered.
+
+        Raises Transient or Permanent.
+        """
+        snapshot = read(self.reference(question.conversation), deadline)
+        return history_in(snapshot.to_dict(), question, datetime.now(UTC)).history
 
     def drop(self, conversation: str, question_id: str, deadline: Deadline) -> None:
         """Forget one question of a conversation, and its answer. Raises Transient or Permanent."""
@@ -56,125 +59,117 @@ class Conversations:
         def edit(current: Fields | None) -> Fields | None:
             if current is None:
                 return None
-            turns, pending = self._remembered(current, datetime.now(UTC))
+            turns, pending = _remembered(current, datetime.now(UTC))
             left = {
-                "turns": [entry for entry in turns if entry["question_id"] != question_id],
-                "pending": [entry for entry in pending if entry["question_id"] != question_id],
+                "turns": _without(turns, question_id),
+                "pending": _without(pending, question_id),
                 "asked": [each for each in asked_of(current) if each != question_id],
             }
             return None if left == {name: current.get(name) for name in left} else {**current, **left}
 
-        change(self._client, self._document_of(conversation), edit, deadline)
+        change(self._client, self.reference(conversation), edit, deadline)
 
-    def note_pending(self, question: Question, deadline: Deadline) -> Noted:
-        """Note that a question was asked and return the history it was asked in.
+    def forget(self, conversation: str, until: datetime, kept: Collection[str], deadline: Deadline) -> None:
+        """Forget all that was asked until a time, and keep the questions `kept`.
 
-        The same write dedupes: noting a question twice changes nothing. Raises Transient or Permanent.
+        Raises Transient or Permanent.
         """
-        now = datetime.now(UTC)
-        seen: list[Noted] = []
 
         def edit(current: Fields | None) -> Fields | None:
-            turns, pending = self._remembered(current, now)
-            seen.append(noted(turns, pending, question, now))
-            known = {entry["question_id"] for entry in (*turns, *pending)}
-            if question.id in known:
+            if current is None:
                 return None
-            entry = {"question_id": question.id, "text": question.text, "timestamp": question.asked_at}
-            asked = [*asked_of(current if turns or pending else None), question.id][-MOST_ASKED:]
-            return {
-                **self._document(question, turns, [*counting(pending, now), entry], now),
-                "asked": asked,
+            left = {
+                part: [
+                    entry
+                    for entry in entries(current.get(part), *needed)
+                    if entry["timestamp"] > until or entry["question_id"] in kept
+                ]
+                for part, needed in (("turns", ["role"]), ("pending", []))
             }
+            asked = [each for each in asked_of(current) if each in kept]
+            return {**left, "asked": asked} if any((*left.values(), asked)) else {}
 
-        change(self._client, self._reference(question), edit, deadline)
-        return seen[-1]
+        change(self._client, self.reference(conversation), edit, deadline)
 
-    def history(self, question: Question, deadline: Deadline) -> tuple[Turn, ...]:
-        """What had been said before a question was asked, as far as it is remembered.
-
-        Raises Transient or Permanent.
-        """
-        now = datetime.now(UTC)
-        snapshot = read(self._reference(question), deadline)
-        turns, pending = self._remembered(snapshot.to_dict() if snapshot.exists else None, now)
-        return noted(turns, pending, question, now).history
-
-    def save_turn(
-        self,
-        question: Question,
-        answer: str,
-        deadline: Deadline,
-        *,
-        search_query: str,
-        sources: list[str],
-        answer_number: int = 0,
-    ) -> None:
-        """Save a question with its answer, once, in order of asking; not if it is forgotten by now.
-
-        `answer_number` tells which answer it is (0 = first): a later one takes the place of an earlier one.
-        Raises Transient or Permanent.
-        """
-        now = datetime.now(UTC)
-        asked = {"question_id": question.id, "timestamp": question.asked_at}
-        said: Fields = {**asked, "role": "assistant", "text": answer}
-        said |= {
-            "search_query": search_query,
-            "sources": sources,
-            **({"again": answer_number} if answer_number else {}),
-        }
-        turn: list[Fields] = [{**asked, "role": "user", "text": question.text}, said]
-
-        def edit(current: Fields | None) -> Fields | None:
-            turns, pending = self._remembered(current, now)
-            if any(is_of(entry, question, since=answer_number) for entry in turns):
-                return None
-            turns = [entry for entry in turns if entry["question_id"] != question.id]
-            waiting = [entry for entry in pending if entry["question_id"] != question.id]
-            # Only what is not waited for (any more) may have been forgotten: most turns need no look.
-            if waiting == pending and self._forgotten.covers(question, deadline):
-                return None
-            ordered = sorted([*turns, *turn], key=lambda entry: entry["timestamp"])
-            return self._document(question, ordered, waiting, now)
-
-        change(self._client, self._reference(question), edit, deadline, FIRESTORE_TURN)
-
-    def drop_turn(self, question: Question, deadline: Deadline, *, answer_number: int) -> None:
-        """Forget what a question was answered before the answer of this number: there is no answer any more.
-
-        Raises Transient or Permanent.
-        """
-        now = datetime.now(UTC)
-
-        def edit(current: Fields | None) -> Fields | None:
-            turns, pending = self._remembered(current, now)
-            kept = [entry for entry in turns if entry["question_id"] != question.id]
-            if kept == turns or any(is_of(entry, question, since=answer_number) for entry in turns):
-                return None
-            return self._document(question, kept, pending, now)
-
-        change(self._client, self._reference(question), edit, deadline, FIRESTORE_TURN)
-
-    def _reference(self, question: Question) -> Any:
-        return self._document_of(question.conversation)
-
-    def _document_of(self, conversation: str) -> Any:
+    def reference(self, conversation: str) -> Any:
+        """The document of a conversation."""
         return self._client.collection(COLLECTION).document(document_id(conversation))
 
-    def _remembered(self, current: Fields | None, now: datetime) -> tuple[list[Fields], list[Fields]]:
-        expired_at = (current or {}).get("expired_at")
-        if current is None or not isinstance(expired_at, datetime) or expired_at <= now:
-            return [], []
-        return entries(current.get("turns"), "role"), entries(current.get("pending"))
+    def with_pending(self, current: Fields | None, question: Question, now: datetime) -> Fields | None:
+        """The fields of a conversation in which a question waits for its answer; None when it is known."""
+        turns, pending = _remembered(current, now)
+        if any(entry["question_id"] == question.id for entry in (*turns, *pending)):
+            return None
+        entry = {"question_id": question.id, "text": question.text, "timestamp": question.asked_at}
+        asked = [*asked_of(_unexpired(current, now)), question.id][-MOST_ASKED:]
+        waiting = [*counting(pending, now), entry]
+        return {**_document(question, turns, waiting, now, self._keep), "asked": asked}
 
-    def _document(
-        self, question: Question, turns: list[Fields], pending: list[Fields], now: datetime
-    ) -> Fields:
-        kept = pending[-MOST_PENDING:]
-        return {
-            "conversation": question.conversation,
-            "turns": fitting(turns, MOST_BYTES - sum(map(size_of, kept))),
-            "pending": kept,
-            "updated_at": now,
-            "expired_at": expiry(now, self._keep),
-        }
+
+def known_in(current: Fields | None, now: datetime) -> tuple[Turn, ...]:
+    """All that the fields of a conversation hold, questions that wait for an answer included."""
+    turns, pending = _remembered(current, now)
+    waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
+    return tuple(filter(None, map(turn_of, [*turns, *waiting])))
+
+
+def history_in(current: Fields | None, question: Question, now: datetime) -> Noted:
+    """What the fields of a conversation hold of the time before a question."""
+    return noted(*_remembered(current, now), question, now)
+
+
+def with_ending(
+    current: Fields | None, question: Question, ending: Ending, now: datetime, keep: timedelta
+) -> Fields | None:
+    """The fields of a conversation whose question has ended; None when that changes nothing.
+
+    An answer, or a question back, is remembered as one turn with its question, in order of asking, in place
+    of any earlier one. Of any other ending nothing is. The question waits no longer.
+    """
+    turns, pending = _remembered(current, now)
+    others, waiting = _without(turns, question.id), _without(pending, question.id)
+    if ending.kind in REMEMBERED:
+        others = sorted([*others, *_turn(question, ending)], key=lambda entry: entry["timestamp"])
+    elif (others, waiting) == (turns, pending):
+        return None
+    return _document(question, others, waiting, now, keep)
+
+
+def _turn(question: Question, ending: Ending) -> list[Fields]:
+    asked = {"question_id": question.id, "timestamp": question.asked_at}
+    said: Fields = {
+        **asked,
+        "role": "assistant",
+        "text": ending.plain,
+        "search_query": ending.search_query,
+        "sources": [source.id for source in ending.sources],
+        **({"again": ending.answer_number} if ending.answer_number else {}),
+    }
+    return [{**asked, "role": "user", "text": question.text}, said]
+
+
+def _without(listed: list[Fields], question_id: str) -> list[Fields]:
+    return [entry for entry in listed if entry["question_id"] != question_id]
+
+
+def _remembered(current: Fields | None, now: datetime) -> tuple[list[Fields], list[Fields]]:
+    kept = _unexpired(current, now)
+    return entries(kept.get("turns"), "role"), entries(kept.get("pending"))
+
+
+def _unexpired(current: Fields | None, now: datetime) -> Fields:
+    expired_at = (current or {}).get("expired_at")
+    return current if current and isinstance(expired_at, datetime) and expired_at > now else {}
+
+
+def _document(
+    question: Question, turns: list[Fields], pending: list[Fields], now: datetime, keep: timedelta
+) -> Fields:
+    kept = pending[-MOST_PENDING:]
+    return {
+        "conversation": question.conversation,
+        "turns": fitting(turns, MOST_BYTES - sum(map(size_of, kept))),
+        "pending": kept,
+        "updated_at": now,
+        "expired_at": expiry(now, keep),
+    }

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, expiry
+from shared.memory.firestore import Fields, change_all, expiry
+from shared.memory.forgotten import Forgotten, covers
 from shared.messages.dead_letter import reference
 from shared.messages.ending import Ending
 from shared.messages.envelope import Question
@@ -30,6 +31,7 @@ class Feedback:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._forgotten = Forgotten(client)
 
     def keep(
         self,
@@ -41,20 +43,23 @@ class Feedback:
         reason: Reason | None,
         deadline: Deadline,
     ) -> bool:
-        """Keep a rating that `person` gave `at` a time, unless they have given a later one.
+        """Keep a rating that `person` gave `at` a time, unless they have given a later one, or the question
+        is to be forgotten.
 
         Returns whether it is theirs now. Raises Transient or Permanent.
         """
         fields = _fields(question, ending, at, verdict, reason if verdict == "down" else None)
         latest = True
 
-        def edit(current: Fields | None) -> Fields | None:
+        def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal latest
+            current, *notes = documents
             before = (current or {}).get("at")
-            latest = not isinstance(before, datetime) or before <= at
-            return fields if latest else None
+            latest = not covers(notes, question) and (not isinstance(before, datetime) or before <= at)
+            return [fields, *(None for _ in notes)] if latest else []
 
-        change(self._client, self._reference(question, person), edit, deadline)
+        references = [self._reference(question, person), *self._forgotten.references(question)]
+        change_all(self._client, references, edit, deadline)
         return latest
 
     def _reference(self, question: Question, person: str) -> Any:

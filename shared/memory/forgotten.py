@@ -3,17 +3,17 @@
 `forgotten/<resource name with _>`: name (a conversation, a whole space, or one question), at, expired_at.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, document_id, expiry
+from shared.memory.firestore import Fields, change, document_id, expiry, read_all
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
-from shared.runtime.retry import FIRESTORE_SINGLE, call
 
 COLLECTION = "forgotten"
+FIELDS = ("name", "at")
 
 
 class Forgotten:
@@ -22,14 +22,19 @@ class Forgotten:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def note(self, name: str, deadline: Deadline) -> None:
-        """Note that all up to now in a conversation or a space is forgotten, or one question.
+    def note(self, name: str, at: datetime, deadline: Deadline) -> None:
+        """Note that all that was asked until then in a conversation or a space is forgotten, or one question.
 
         Raises Transient or Permanent.
         """
-        now = datetime.now(UTC)
-        fields: Fields = {"name": name, "at": now, "expired_at": expiry(now, retention.FORGOTTEN)}
-        change(self._client, self._reference(name), lambda _: fields, deadline)
+
+        def edit(current: Fields | None) -> Fields | None:
+            before = (current or {}).get("at")
+            if isinstance(before, datetime) and before >= at:
+                return None
+            return {"name": name, "at": at, "expired_at": expiry(datetime.now(UTC), retention.FORGOTTEN)}
+
+        change(self._client, self._reference(name), edit, deadline)
 
     def covers(self, question: Question, deadline: Deadline) -> bool:
         """Whether a question was asked before it was told to be forgotten. Raises Transient or Permanent."""
@@ -37,30 +42,31 @@ class Forgotten:
 
     def among(self, questions: Sequence[Question], deadline: Deadline) -> set[str]:
         """The ids of those of some questions that are to be forgotten. Raises Transient or Permanent."""
-        names = {name for question in questions for name in _names(question)}
-        if not names:
+        references = {each.path: each for question in questions for each in self.references(question)}
+        if not references:
             return set()
-        found = call(
-            lambda timeout: list(
-                self._client.get_all([self._reference(name) for name in names], retry=None, timeout=timeout)
-            ),
-            FIRESTORE_SINGLE,
-            deadline,
-        )
-        notes = [snapshot.to_dict() or {} for snapshot in found if snapshot.exists]
-        return {
-            question.id
-            for question in questions
-            for note in notes
-            if note.get("name") in _names(question)
-            and isinstance(note.get("at"), datetime)
-            and question.asked_at <= note["at"]
-        }
+        found = read_all(self._client, list(references.values()), deadline, fields=FIELDS)
+        notes = [snapshot.to_dict() for snapshot in found if snapshot.exists]
+        return {question.id for question in questions if covers(notes, question)}
+
+    def references(self, question: Question) -> list[Any]:
+        """The documents that may tell to forget a question."""
+        return [self._reference(name) for name in _names(question)]
 
     def _reference(self, name: str) -> Any:
         return self._client.collection(COLLECTION).document(document_id(name))
 
 
-def _names(question: Question) -> set[str]:
+def covers(notes: Iterable[Fields | None], question: Question) -> bool:
+    """Whether one of these documents tells to forget a question."""
+    names = _names(question)
+    return any(
+        note.get("name") in names and isinstance(note.get("at"), datetime) and question.asked_at <= note["at"]
+        for note in notes
+        if note
+    )
+
+
+def _names(question: Question) -> list[str]:
     """What may be forgotten of which a question is."""
-    return {question.conversation, question.space, question.id}
+    return list(dict.fromkeys((question.conversation, question.space, question.id)))

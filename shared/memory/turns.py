@@ -34,19 +34,9 @@ def entries(value: Any, *needed: str) -> list[Fields]:
     ]
 
 
-def is_of(entry: Fields, question: Question, *, since: int) -> bool:
-    """Whether a turn belongs to a question's answer number `since` (0 = first), or to a later one.
-
-    The person's own turn has no number, so it counts for the first answer only.
-    """
-    again = entry.get("again", 0)
-    answered = again if isinstance(again, int) else 0
-    return entry["question_id"] == question.id and answered >= since
-
-
-def asked_of(current: Fields | None) -> list[str]:
+def asked_of(current: Fields) -> list[str]:
     """The ids of the latest questions of a document, if it has any."""
-    listed = (current or {}).get("asked")
+    listed = current.get("asked")
     return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 

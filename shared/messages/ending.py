@@ -18,6 +18,9 @@ APOLOGY, FALLBACK, ANSWER, CLARIFICATION = "apology", "fallback", "answer", "cla
 COURTESY = "courtesy"
 #: The kinds that the next question may refer to: "the second one", "on a Mac".
 REMEMBERED = {ANSWER, CLARIFICATION}
+#: The number of the answer, and what came of it: progress, an apology, or whatever else ends a question.
+Rank = tuple[int, int]
+PROGRESS, APOLOGISED, ANSWERED = -1, 0, 1
 #: The version that is written. It grows when a field changes its meaning.
 VERSION = 1
 
@@ -85,12 +88,10 @@ class Ending(_Stored):
         """The texts of all messages, in order."""
         return [self.text, *self.more]
 
-    def is_replaced_by(self, answer_number: int) -> bool:
-        """Whether the answer of this number takes its place: a later answer does, and any answer replaces the
-        apology for its own failure."""
-        if self.answer_number == answer_number:
-            return self.kind == APOLOGY
-        return self.answer_number < answer_number
+    @property
+    def rank(self) -> Rank:
+        """Which of two endings stands: the higher one. An apology is below the answer of its own number."""
+        return self.answer_number, APOLOGISED if self.kind == APOLOGY else ANSWERED
 
     def to_fields(self) -> dict[str, Any]:
         """The fields as Firestore takes them."""

@@ -7,8 +7,8 @@ anywhere and the message comes again (`shared/runtime/receiver.py`).
 import contextvars
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import Literal, Protocol, TypeVar
 
 from shared.messages.dead_letter import question_id_in, unknown_id
@@ -33,11 +33,11 @@ Note = Literal["still_working", "trying_again"]
 Times = Mapping[str, float]
 
 
-class ProgressCards(Protocol):
-    """Who shows in the question's message how it goes (`shared/chat/progress.py`)."""
+class Display(Protocol):
+    """Who shows in the question's message how it goes (`shared/chat/display.py`)."""
 
     def say(self, envelope: Envelope, stage: str, note: Note, times: Times, deadline: Deadline) -> None:
-        """Show the stage that is under way, with a note."""
+        """Show the stage that is under way, with a note. Raises Transient when it may cover an ending."""
 
 
 class Services(receiver.Services, Protocol):
@@ -46,7 +46,7 @@ class Services(receiver.Services, Protocol):
     @property
     def outbox(self) -> Outbox: ...
     @property
-    def progress(self) -> ProgressCards: ...
+    def display(self) -> Display: ...
 
 
 W = TypeVar("W", bound=Services)
@@ -57,9 +57,9 @@ class Step(Receiver[Envelope, W]):
     """One step: its name, its work, and where the result goes.
 
     `stage` is the row of the progress card that the step belongs to. `work` returns the envelope for the next
-    step, or None at the end of the pipeline. `afterwards` is for what may fail and must not delay the next
-    step, such as progress: it runs between publishing and acknowledging, is told how long the steps took, and
-    only logs its failures.
+    step, or None at the end of the pipeline. `afterwards` is for what must not delay the next step, such as
+    progress: it runs between publishing and acknowledging, and is told how long the steps took. When it
+    fails, the message is delivered again.
     """
 
     def __init__(
@@ -98,12 +98,17 @@ class Step(Receiver[Envelope, W]):
         """Do the work, publish the result, then show it."""
         started, attributes, services = time.monotonic(), received_attributes(headers), self.services
         work_deadline = deadline.within(self.seconds - RESERVE)
-        with self._saying_when_slow(message, seconds_of(attributes), deadline):
+        slow = self._say_when_slow(message, seconds_of(attributes), deadline)
+        try:
             result = self._do(message, services, work_deadline)
-        if result is not None:
-            inherited = passed_on(attributes, self.name, time.monotonic() - started)
-            self._publish(result, inherited, services, deadline)
-            self._try_afterwards(result, services, work_deadline, seconds_of(inherited))
+            slow.cancel()
+            if result is not None:
+                inherited = passed_on(attributes, self.name, time.monotonic() - started)
+                self._publish(result, inherited, services, deadline)
+                if self._afterwards is not None:
+                    self._afterwards(result, services, deadline, seconds_of(inherited))
+        finally:
+            slow.finish()  # what it writes must not outlive the request
         logs.info("Step done", seconds=round(time.monotonic() - started, 3))
 
     def park(
@@ -137,32 +142,48 @@ class Step(Receiver[Envelope, W]):
         )
         services.outbox.send(self._publishes_to, follow_up, deadline)
 
-    def _try_afterwards(self, envelope: Envelope, services: W, deadline: Deadline, times: Times) -> None:
-        if self._afterwards is None:
-            return
-        try:
-            self._afterwards(envelope, services, deadline, times)
-        except Exception as error:
-            logs.warning("Progress was not shown", error=in_one_line(error))
+    def _say_when_slow(self, envelope: Envelope, times: Times, deadline: Deadline) -> "_Later":
+        def say() -> None:
+            self.services.display.say(envelope, self._stage, "still_working", times, deadline)
 
-    @contextmanager
-    def _saying_when_slow(self, envelope: Envelope, times: Times, deadline: Deadline) -> Iterator[None]:
-        context = contextvars.copy_context()  # the timer's thread logs with the question's id, too
-        say = (self._say, envelope, "still_working", times, deadline)
-        timer = threading.Timer(self._slow_after, context.run, say)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
+        return _Later(self._slow_after, say)
 
     def _say(self, envelope: Envelope, note: Note, times: Times, deadline: Deadline) -> None:
-        """Say in the question's message how it goes. Never fails: nothing depends on it."""
+        """Say in the question's message how it goes. Never fails: the message is delivered again anyway."""
         try:
-            self.services.progress.say(envelope, self._stage, note, times, deadline)
+            self.services.display.say(envelope, self._stage, note, times, deadline)
         except Exception as error:
-            logs.warning("Progress was not shown", error=in_one_line(error))
+            logs.warning("What stands in the message is not known", error=in_one_line(error))
+
+
+class _Later:
+    """Work that begins in `seconds`, in a thread of its own with the caller's log context."""
+
+    def __init__(self, seconds: float, work: Callable[[], None]) -> None:
+        self._future: Future[None] = Future()
+        context = contextvars.copy_context()
+
+        def run() -> None:
+            if self._future.set_running_or_notify_cancel():
+                try:
+                    self._future.set_result(context.run(work))
+                except Exception as error:  # it is raised where the work is waited for
+                    self._future.set_exception(error)
+
+        self._timer = threading.Timer(seconds, run)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def cancel(self) -> None:
+        """Do not begin it any more."""
+        self._timer.cancel()
+        self._future.cancel()
+
+    def finish(self) -> None:
+        """Do not begin it any more; wait for it if it has begun. Raises what it raised."""
+        self.cancel()
+        if not self._future.cancelled():
+            self._future.result()
 
 
 def serve(

@@ -6,6 +6,7 @@ into HTTP headers, so that the request is a CloudEvent in the HTTP binding's bin
 """
 
 import re
+import secrets
 import time
 import uuid
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ REPLAY_COUNT, REPLAY_NAME, WAY = "replay-count", "replay-name", "way"
 _NEEDED = {"ce-id", "ce-source", "ce-specversion", "ce-time", "ce-type", "content-type", "traceparent"}
 #: A part of the way: the step, when it began (Unix time), and how long it took (seconds).
 PASSED_ON = re.compile(r"([a-z]+)@(\d{1,10})\+(\d{1,6}\.\d)")
+_TRACE = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 #: What of a request's headers belongs to the message and must survive a dead letter and its replay.
 _OF_THE_MESSAGE = re.compile(r"(ce|replay|dead-letter)-[a-z0-9-]+|content-type|traceparent|way")
 
@@ -44,6 +46,12 @@ class Message:
                 raise ValueError(f"attribute {name!r} cannot travel as an HTTP header")
         if "content-type" not in self.attributes or len(self.attributes) > MOST_ATTRIBUTES:
             raise ValueError(f"a message needs content-type and at most {MOST_ATTRIBUTES} attributes")
+
+
+def trace_of(headers: Mapping[str, str]) -> str:
+    """The W3C trace context that came with a request, or a new one."""
+    given = headers.get("traceparent", "")
+    return given if _TRACE.fullmatch(given) else f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
 
 
 def derived_id(question_id: str, step: str) -> str:

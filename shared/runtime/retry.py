@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from shared.runtime.background import in_background
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Transient, classify
+from shared.runtime.errors import StepError, Transient, classify
 
 T = TypeVar("T")
 
@@ -38,8 +38,8 @@ FIRESTORE = Policy("firestore", 3, 3)
 FIRESTORE_ONCE = Policy("firestore", 3, 1)
 #: A single call that is not part of a change.
 FIRESTORE_SINGLE = Policy("firestore", 3, 4)
-#: Saving a turn is worth waiting for.
-FIRESTORE_TURN = Policy("firestore", 3, 12)
+#: Recording an ending: without it there is nothing to post. In fact the deadline ends the attempts.
+FIRESTORE_END = Policy("firestore", 3, 12)
 #: The queries and deletions of `/forget`.
 FIRESTORE_FORGET = Policy("firestore", 8, 4)
 GEMINI_REWRITE = Policy("gemini", 8, 4)
@@ -63,13 +63,15 @@ def call(
     deadline: Deadline,
     *,
     answers: tuple[type[Exception], ...] = (),
+    failed: Callable[[StepError], None] | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
     """Run `work(timeout)` until it succeeds, as often as the policy says and within the deadline.
 
     `work` gets the seconds that this attempt may take. Exceptions in `answers` are answers of the service
-    (already there, not found) and pass through untouched. Raises Permanent at once, or the last Transient
-    when the attempts or the time are used up; a longer `Retry-After` than there is time ends it early.
+    (already there, not found) and pass through untouched. `failed` is told of every other failure.
+    Raises Permanent at once, or the last Transient when the attempts or the time are used up; a longer
+    `Retry-After` than there is time ends it early.
     """
     attempt = 0
     while True:
@@ -80,6 +82,8 @@ def call(
             raise
         except Exception as error:
             trouble = classify(error, policy.service)
+            if failed is not None:
+                failed(trouble)
             wait = _wait(attempt, trouble.retry_after) if isinstance(trouble, Transient) else 0.0
             if not isinstance(trouble, Transient) or attempt >= policy.attempts or wait >= deadline.remaining:
                 if trouble is error:

@@ -16,6 +16,10 @@ from tests.support.factories import ending, question
 pytest_plugins = ["tests.support.answer_fixtures"]
 
 
+#: To post the same again updates the message.
+UPDATED = {"lastUpdateTime": None}
+
+
 def test_a_redelivery_posts_and_saves_nothing_new(
     services: Services, found: tuple[Context, ...], faults: Any, firestore: Any, message: Any
 ) -> None:
@@ -26,7 +30,7 @@ def test_a_redelivery_posts_and_saves_nothing_new(
 
     answer(sent, services, Deadline(60))
 
-    assert message(sent) == posted
+    assert {**message(sent), **UPDATED} == {**posted, **UPDATED}
     assert len(saved(firestore, sent)) == 2
 
 
@@ -35,7 +39,7 @@ def test_an_answer_noted_before_a_crash_is_the_one_that_is_posted_after_it(
 ) -> None:
     sent = findings(found)
     noted = ending("answer", "Noted.")
-    services.records.settle(sent.question.id, noted, Deadline(5))
+    services.records.end(sent.question, noted, Deadline(5))
 
     answer(sent, services, Deadline(60))
 
@@ -47,7 +51,7 @@ def test_an_answer_in_parts_is_posted_again_as_it_was_noted(
     services: Services, found: tuple[Context, ...], firestore: Any, message: Any
 ) -> None:
     sent = findings(found)
-    services.records.settle(sent.question.id, ending("answer", "One.", more=["Two."]), Deadline(5))
+    services.records.end(sent.question, ending("answer", "One.", more=["Two."]), Deadline(5))
 
     for _ in range(2):
         answer(sent, services, Deadline(60))
@@ -66,8 +70,8 @@ def test_a_redelivered_fallback_is_the_one_that_was_noted(
 
     answer(sent, services, Deadline(60))
 
-    settled = services.records.settled(sent.question.id, Deadline(5))
-    assert settled is not None and settled.posted and settled.ending.kind == "fallback"
+    recorded = services.records.ending(sent.question.id, Deadline(5))
+    assert recorded is not None and recorded.kind == "fallback"
 
 
 def asked_long_ago(**fields: Any) -> Question:
@@ -83,7 +87,7 @@ def test_a_late_answer_in_an_old_message_is_pointed_to_once(
 
     answer(late, services, Deadline(60))
     pointed = message(late, role="late")
-    services.records.settle(late.question.id, ending("answer", "-"), Deadline(5))
+    services.records.end(late.question, ending("answer", "-"), Deadline(5))
     answer(late, services, Deadline(60))
 
     assert pointed["text"] == "↑ " + text(language, "answer", "pointer", question="Hello ‹users/all>, VPN?")

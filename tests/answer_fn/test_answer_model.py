@@ -62,8 +62,8 @@ def test_a_question_back_is_the_final_message_and_is_remembered(
     assert message(sent)["text"] == "In Tokyo or in Osaka?"
     assert "cardsV2" not in message(sent)
     assert [turn["text"] for turn in saved(firestore, sent)] == [sent.question.text, "In Tokyo or in Osaka?"]
-    settled = services.records.settled(sent.question.id, Deadline(5))
-    assert settled is not None and (settled.ending.kind, settled.ending.answered) == (
+    recorded = services.records.ending(sent.question.id, Deadline(5))
+    assert recorded is not None and (recorded.kind, recorded.answered) == (
         "clarification",
         False,
     )

@@ -7,9 +7,10 @@ import pytest
 
 from answer_fn.blocks import parse
 from answer_fn.compose import Composed
-from answer_fn.reply import contents_of, ending_of
+from answer_fn.reply import ending_of
 from shared.chat.api import Content, fits
 from shared.chat.buttons import ratings
+from shared.chat.endings import contents_of
 from shared.language.catalogue import text
 from tests.support.factories import envelope, question, source
 

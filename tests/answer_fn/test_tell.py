@@ -137,13 +137,13 @@ def test_copies_of_a_dead_letter_are_one_case_and_one_apology(
     teller.receive(*parked(sent, number=2))
 
     assert case(asked)["copies"] == 2
-    assert said(asked) == before
+    assert said(asked)["text"] == before["text"]
 
 
 def test_an_answer_whose_process_died_before_posting_it_is_delivered(
     teller: Teller, firestore: Any, asked: Question, said: Any
 ) -> None:
-    Records(firestore, 24).settle(asked.id, ending("answer", "Like this."), Deadline(5))
+    Records(firestore, 24).end(asked, ending("answer", "Like this."), Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 
@@ -153,15 +153,14 @@ def test_an_answer_whose_process_died_before_posting_it_is_delivered(
 
 
 def test_what_was_answered_after_all_gets_no_apology(
-    teller: Teller, firestore: Any, asked: Question, said: Any
+    teller: Teller, firestore: Any, asked: Question, said: Any, case: Any
 ) -> None:
-    records = Records(firestore, 24)
-    records.settle(asked.id, ending("answer", "Like this."), Deadline(5))
-    records.mark_posted(asked.id, Deadline(5))
+    Records(firestore, 24).end(asked, ending("answer", "Like this."), Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 
-    assert "error" in said(asked)  # nothing was written
+    assert said(asked)["text"] == "Like this."
+    assert case(asked)["answered_at"] and not case(asked)["told"]
 
 
 def test_sources_that_were_found_are_offered(teller: Teller, asked: Question, said: Any) -> None:
@@ -317,27 +316,17 @@ def test_a_space_that_is_gone_is_no_reason_to_loop(teller: Teller, case: Any) ->
     assert not case(gone)["told"]
 
 
-def test_an_answer_that_could_not_be_noted_is_not_overwritten_and_its_turn_is_saved(
-    teller: Teller, services: Services, asked: Question, said: Any, firestore: Any
+@pytest.mark.parametrize("plain", ["progress", "too_many"])
+def test_what_stands_in_chat_is_never_taken_for_an_ending(
+    teller: Teller, services: Services, asked: Question, said: Any, plain: str
 ) -> None:
-    posted = "Install the client [1].\n\n_You can ask follow-up questions._"
-    services.chat.put_final(asked, Content(posted), Deadline(5))
+    """Progress as plain text, because Chat refused the card, and a notice: neither is an answer."""
+    card = progress("en", "searching") if plain == "progress" else Content("")
+    services.chat.put_final(asked, Content(card.text or text("en", "notice", plain, most=10)), Deadline(5))
 
     assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
 
-    assert said(asked)["text"] == posted
-    turns = firestore.collection("chat_threads").document(document_id(asked.conversation)).get().get("turns")
-    assert [turn["text"] for turn in turns] == [asked.text, "Install the client [1]."]
-
-
-def test_a_fallback_that_could_not_be_noted_is_no_turn(
-    teller: Teller, services: Services, asked: Question, firestore: Any
-) -> None:
-    services.chat.put_final(asked, Content(text("en", "answer", "not_found")), Deadline(5))
-
-    assert teller.receive(*parked(envelope(question=asked))) == ("", 204)
-
-    assert not firestore.collection("chat_threads").document(document_id(asked.conversation)).get().exists
+    assert said(asked)["text"] == text("en", "apology", "text", reference=reference(asked.id))
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
@@ -357,7 +346,7 @@ def test_an_answer_in_parts_takes_the_place_of_an_apology(
     teller: Teller, services: Services, asked: Question, small_cloud: SmallCloud
 ) -> None:
     teller.receive(*parked(envelope(question=asked)))
-    services.records.settle(asked.id, ending("answer", "One.", more=["Two."]), Deadline(5))
+    services.records.end(asked, ending("answer", "One.", more=["Two."]), Deadline(5))
 
     for number in (2, 3):
         teller.receive(*forwarded(envelope(question=asked), number=number))

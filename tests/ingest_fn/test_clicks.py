@@ -8,7 +8,7 @@ import pytest
 from answer_fn.tell import Teller
 from ingest_fn.door import Door
 from shared.chat.cards import progress
-from shared.chat.progress import Progress
+from shared.chat.display import Display
 from shared.language.catalogue import text
 from shared.memory.feedback import REASONS
 from shared.memory.forgotten import Forgotten
@@ -119,7 +119,7 @@ def test_a_rating_of_what_is_forgotten_or_elsewhere_is_not_kept(
     there = as_bytes(event).replace(asked.space.encode(), b"spaces/AAAAsalestyo")
     mine = asked.id.replace(asked.space, "spaces/AAAAsalestyo")
     ingest.over_https(there.replace(mine.encode(), asked.id.encode()))
-    Forgotten(firestore).note(asked.conversation, Deadline(5))
+    Forgotten(firestore).note(asked.conversation, asked.asked_at, Deadline(5))
 
     ingest.over_https(event)
 
@@ -185,10 +185,10 @@ def test_progress_is_shown_for_what_is_asked_again_and_not_for_what_is_answered(
     firestore: Any, chat: Any, answered: Any, shown: Any, asked: Question
 ) -> None:
     answered()
-    writes = Progress(chat, Records(firestore, 24))
+    writes = Display(chat, Records(firestore, 24))
 
-    writes.show(asked, progress("en", "searching"), Deadline(5))
+    writes.progress(asked, progress("en", "searching"), Deadline(5))
     assert offered(shown(asked))
-    writes.show(asked, progress("en", "searching"), Deadline(5), answer_number=1)
+    writes.progress(asked, progress("en", "searching"), Deadline(5), answer_number=1)
 
     assert offered(shown(asked)) == []

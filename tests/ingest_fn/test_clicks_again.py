@@ -16,7 +16,6 @@ from shared.chat.buttons import MOST_AGAIN
 from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION as CASES
 from shared.memory.firestore import document_id
-from shared.memory.records import Settled
 from shared.messages.envelope import Envelope, Question
 from shared.runtime.deadline import Deadline
 from tests.conftest import SmallCloud
@@ -39,7 +38,7 @@ def test_not_what_i_meant_searches_for_the_question_s_own_words_with_its_history
     assert offered(shown(asked)) == []  # it shows progress now
 
     nobody = Rewriter(None, "none")
-    words = ReformulateServices(services.outbox, services.failures, services.progress, nobody)
+    words = ReformulateServices(services.outbox, services.failures, services.display, nobody)
     searched = reformulate(sent.model_copy(update={"history": (turn("user", "Mac?"),)}), words, Deadline(5))
     assert searched.search_query == asked.text
     answer(searched.model_copy(update={"contexts": OTHER}), services, Deadline(60))
@@ -82,12 +81,11 @@ def test_an_answer_of_before_that_is_posted_late_gives_way_to_the_later_one(
     """The first answer's process was slow: it posts when the later one stands already."""
     late = envelope(question=asked, search_query="VPN on a Mac", contexts=FOUND, button=AUDIENCE)
     answer(late, services, Deadline(60))
-    stored = services.records.settled(asked.id, Deadline(5))
-    assert stored is not None
+    stored = services.records.standing(asked, Deadline(5))
     later = late.model_copy(update={"answer_number": 1, "search_query": asked.text, "contexts": OTHER})
     answer(later, services, Deadline(60))
 
-    deliver(asked, Settled(stored.ending, posted=False), services, Deadline(60))
+    deliver(asked, stored, services, Deadline(60))
 
     assert "call the help desk" in shown(asked)["text"]
     assert len(turns()) == 2

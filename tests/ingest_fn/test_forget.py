@@ -22,7 +22,6 @@ from shared.chat.message import message_id
 from shared.language.catalogue import text
 from shared.memory import cases, conversations, failures, records
 from shared.memory.cases import Cases
-from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.feedback import COLLECTION as FEEDBACK
 from shared.memory.firestore import document_id
@@ -35,6 +34,7 @@ from shared.runtime.cloudevent import message
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from tests.conftest import SmallCloud
+from tests.support import remembering
 from tests.support.factories import ending, envelope, push, question
 from tests.support.golden_events import golden, with_message
 from tests.support.ingest_side import BENS_DM, GROUP, Ingest, anew
@@ -71,12 +71,11 @@ def remember(firestore: Any) -> Callable[..., list[Question]]:
 
     def keep(conversation: str, space: str, **how: Any) -> list[Question]:
         answered, waiting, lost = (asked_in(conversation, space, **how) for _ in range(3))
-        memory, deadline = Conversations(firestore, 24), Deadline(20)
+        deadline = Deadline(20)
         for each in (answered, lost, waiting):
-            memory.note_pending(each, deadline)
+            remembering.wait_for(firestore, each)
         said = ending("answer", f"an answer to {answered.text}", search_query=answered.text)
-        Records(firestore, 24).settle(answered.id, said, deadline)
-        memory.save_turn(answered, said.text, deadline, search_query=answered.text, sources=[])
+        remembering.end(firestore, answered, said)
         Failures(firestore).note(lost.id, "retrieve", Transient("rag_unavailable"), [], deadline)
         Cases(firestore).store(letter_of(lost), None, deadline)
         firestore.collection(FEEDBACK).document(document_id(answered.id)).set(
@@ -161,14 +160,14 @@ def test_a_question_that_is_no_turn_and_waits_no_more_is_forgotten(
     thread, deadline = new_thread(), Deadline(20)
     long_ago = datetime.now(UTC) - timedelta(minutes=6)
     earlier = asked_in(thread, GROUP, named_after_thread=False, asked_at=long_ago)
-    memory, record = Conversations(firestore, 24), Records(firestore, 24)
-    memory.note_pending(earlier, deadline)
-    record.settle(earlier.id, ending("fallback", f"nothing found for {earlier.text}"), deadline)
-    memory.note_pending(asked_in(thread, GROUP), deadline)
+    record = Records(firestore, 24)
+    remembering.wait_for(firestore, earlier)
+    remembering.end(firestore, earlier, ending("fallback", f"nothing found for {earlier.text}"))
+    remembering.wait_for(firestore, asked_in(thread, GROUP))
 
     ingest.over_https(forget(shape, thread))
 
-    assert record.settled(earlier.id, deadline) is None
+    assert record.ending(earlier.id, deadline) is None
 
 
 def test_a_dead_letter_of_before_cases_had_a_conversation_is_forgotten(
@@ -284,8 +283,8 @@ def test_when_chat_repeats_itself_what_was_asked_since_stays(
     ingest: Ingest, remember: Any, firestore: Any, kept: Any, shape: str
 ) -> None:
     thread = new_thread()
-    event = forget(shape, thread)
     remember(thread, GROUP)
+    event = forget(shape, thread)
     ingest.over_https(event)
     since = remember(thread, GROUP, asked_at=datetime.now(UTC))
 
@@ -303,9 +302,8 @@ def test_a_turn_that_is_under_way_does_not_come_back(
     thread = new_thread()
     _, waiting, _ = remember(thread, GROUP)
     ingest.over_https(forget(shape, thread))
-    memory = Conversations(firestore, 24)
 
-    memory.save_turn(waiting, "an answer", Deadline(5), search_query="VPN", sources=[])
+    remembering.answer(firestore, waiting)
 
     assert kept(thread) == []
 
@@ -316,17 +314,17 @@ def test_what_is_asked_afterwards_is_remembered_again(
     thread = new_thread()
     remember(thread, GROUP)
     ingest.over_https(forget(shape, thread))
-    memory, again, deadline = Conversations(firestore, 24), asked_in(thread, GROUP), Deadline(5)
+    again = asked_in(thread, GROUP)
 
-    noted = memory.note_pending(again, deadline)
-    memory.save_turn(again, "an answer", deadline, search_query="VPN", sources=[])
+    before = remembering.wait_for(firestore, again)
+    remembering.answer(firestore, again, "an answer")
 
     document = firestore.collection(conversations.COLLECTION).document(document_id(thread)).get().to_dict()
-    assert noted.history == ()
+    assert before.history == ()
     assert [turn["text"] for turn in document["turns"]] == [again.text, "an answer"]
 
 
-def test_a_dead_letter_that_is_under_way_is_not_kept_and_nobody_is_told(
+def test_a_dead_letter_that_is_under_way_is_not_kept_and_says_only_that(
     ingest: Ingest, remember: Any, kept: Any, tell: TellServices, shape: str
 ) -> None:
     thread = new_thread()
@@ -337,7 +335,8 @@ def test_a_dead_letter_that_is_under_way_is_not_kept_and_nobody_is_told(
     assert Teller(lambda: tell).receive(headers, body) == ("", 204)
 
     assert kept(thread) == []
-    assert ingest.read(f"{GROUP}/messages/{message_id(waiting.id)}") is None
+    said = ingest.read(f"{GROUP}/messages/{message_id(waiting.id)}")
+    assert said and said["text"] == text("en", "notice", "forgotten_question")
 
 
 def test_the_operators_copy_of_a_dead_letter_does_not_bring_it_back(

@@ -10,6 +10,7 @@ from shared.chat.events import understand
 from shared.chat.message import Content, message_id
 from shared.messages.envelope import Envelope, Question
 from shared.runtime.deadline import Deadline
+from tests.support import remembering
 from tests.support.golden_events import as_bytes, golden, with_message
 from tests.support.ingest_side import BENS_DM, Ingest, anew
 
@@ -46,7 +47,7 @@ class Direct:
         """Post an answer, and remember it."""
         services = self.ingest.services
         services.chat.put_final(question, Content(answer), Deadline(10))
-        services.conversations.save_turn(question, answer, Deadline(10), search_query="VPN", sources=[])
+        remembering.answer(services.conversations._client, question, answer)
 
     def thread(self, question: Question, replied_to: str) -> str:
         """The thread that a reply to the question, or to the bot's message, is in."""

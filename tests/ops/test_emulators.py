@@ -13,7 +13,6 @@ from google.cloud.firestore import Client
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 
 from local.runner.emulators import emulator, missing
-from shared.memory.cases import Cases
 from shared.memory.failures import Failures
 from shared.messages.dead_letter import DeadLetter
 from shared.pipeline import pipeline
@@ -70,7 +69,6 @@ def answering(desk: Desk, kept: list[DeadLetter], taken: "Counter[bytes]", over:
         for each in client.pull(request=request, timeout=20).received_messages:
             taken[each.message.data] += 1
             answer(desk, by_data[each.message.data])
-            Cases(desk.firestore).mark_answered(by_data[each.message.data].question_id, Deadline(5))
             client.acknowledge(subscription=path, ack_ids=[each.ack_id])
         over.wait(0.1)
 

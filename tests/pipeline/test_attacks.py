@@ -13,7 +13,7 @@ import pytest
 
 from answer_fn.compose import Composed, compose
 from answer_fn.prompts import SYSTEM, RagAnswer, config, prompt
-from answer_fn.reply import contents_of, ending_of
+from answer_fn.reply import ending_of
 from evaluation.answers import k_precision
 from evaluation.model import local_client
 from local.page.markdown import text_html
@@ -21,6 +21,7 @@ from local.stand_ins.gemini.prompt import read_ask
 from local.stand_ins.rag.chunks import Chunk
 from local.stand_ins.rag.index import Index
 from reformulate_fn import prompts as rewriting
+from shared.chat.endings import contents_of
 from shared.messages.envelope import Context, Envelope
 from shared.runtime.deadline import Deadline
 from shared.runtime.gemini import generate

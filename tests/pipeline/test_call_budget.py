@@ -32,8 +32,8 @@ class Budget:
 
 
 #: The updates are progress, twice in a follow-up, and the final message.
-FIRST_QUESTION = Budget(21, 7, 5, chat_creates=1, chat_updates=2, chat_reads=2)
-FOLLOW_UP_QUESTION = Budget(27, 7, 5, chat_creates=1, chat_updates=3, chat_reads=2)
+FIRST_QUESTION = Budget(7, 2, 1, chat_creates=1, chat_updates=2, chat_reads=0)
+FOLLOW_UP_QUESTION = Budget(9, 2, 1, chat_creates=1, chat_updates=3, chat_reads=0)
 
 
 @pytest.fixture

@@ -14,10 +14,11 @@ from markdown_it import MarkdownIt
 from answer_fn.compose import Composed, compose
 from answer_fn.parts import parts_of
 from answer_fn.prompts import RagAnswer, Status, prompt
-from answer_fn.reply import contents_of, ending_of
+from answer_fn.reply import ending_of
 from ingest_fn.notices import addressed
 from reformulate_fn.rewrite import cleaned
 from shared.chat.api import Content, fits
+from shared.chat.endings import contents_of
 from shared.chat.events import Asked, Event, Ignored, understand
 from shared.chat.payloads import storable
 from shared.messages.envelope import Envelope

@@ -26,7 +26,6 @@ from retrieve_fn.retrieve import retrieve
 from retrieve_fn.search import Corpus
 from shared.chat.message import message_id
 from shared.memory import conversations, failures, records
-from shared.memory.conversations import Conversations
 from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
 from shared.messages.ending import Ending
@@ -36,6 +35,7 @@ from shared.runtime.errors import StepError, Transient
 from shared.runtime.gemini import generate
 from shared.runtime.retry import Policy
 from tests.conftest import SmallCloud
+from tests.support import remembering
 from tests.support.factories import context, envelope, question, rag_answer
 from tests.support.fuzzing import DEEP, changed, fuzzed, odd_text
 from tests.support.http_serving import http_serving
@@ -117,17 +117,16 @@ def put(firestore: Any, collection: str, name: str, fields: dict[str, Any]) -> A
 
 
 def test_a_foreign_conversation_is_read_and_written_as_if_it_were_ours(firestore: Any) -> None:
-    memory = Conversations(firestore, 24)
 
     @fuzzed(0.8, foreign=documents(THREAD))
     def remember(foreign: dict[str, Any]) -> None:
         asked = question()
         stored = put(firestore, conversations.COLLECTION, document_id(asked.conversation), foreign)
 
-        noted = memory.note_pending(asked, Deadline(10))
+        noted = remembering.wait_for(firestore, asked)
         assert all(turn.question_id != asked.id for turn in noted.history)
         assert Envelope.from_bytes(envelope(history=noted.history).to_bytes()).history == noted.history
-        memory.save_turn(asked, "Like this.", Deadline(10), search_query="VPN", sources=["c1"])
+        remembering.answer(firestore, asked, "Like this.")
 
         turns = stored.get().to_dict()["turns"]
         assert [turn["text"] for turn in turns if turn["question_id"] == asked.id] == [

@@ -53,7 +53,7 @@ class Services:
 
     outbox: Outbox
     failures: Failures
-    progress: Any = None
+    display: Any = None
 
 
 def drained(inbox: Inbox) -> Counter[bytes]:

@@ -37,7 +37,7 @@ from reformulate_fn.settings import Settings as ReformulateSettings
 from shared.chat.cards import progress
 from shared.chat.message import message_id
 from shared.language.catalogue import text
-from shared.memory.conversations import COLLECTION, MOST_BYTES, Conversations
+from shared.memory.conversations import COLLECTION, MOST_BYTES
 from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question
 from shared.messages.step import Step
@@ -46,6 +46,7 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent
 from tests.conftest import Inbox, SmallCloud
 from tests.ingest_fn.test_ingest import body, event
+from tests.support import remembering
 from tests.support.factories import SPACE, context, envelope, push, question, turn
 from tests.support.loopback import http
 from tests.support.stack import AIKOS_DM, SALES
@@ -90,7 +91,8 @@ def shown(small_cloud: SmallCloud) -> Callable[[Question], dict[str, Any]]:
     def read(asked: Question) -> dict[str, Any]:
         name = f"{asked.space}/messages/{message_id(asked.id)}"
         response = http.get(f"{small_cloud.places.url}/v1/{name}")
-        return dict(response.raise_for_status().json())
+        found = dict(response.raise_for_status().json())
+        return {key: value for key, value in found.items() if key != "lastUpdateTime"}
 
     return read
 
@@ -237,7 +239,6 @@ def test_a_door_that_opens_between_two_deliveries_sends_the_same_event_again(
 
 
 def test_a_full_history_with_questions_waiting_still_takes_a_turn(firestore: Any) -> None:
-    memory = Conversations(firestore, 24)
     first = question()
 
     def later(number: int, text: str) -> Question:
@@ -246,12 +247,12 @@ def test_a_full_history_with_questions_waiting_still_takes_a_turn(firestore: Any
 
     for number in range(3):
         long = "x" * (MOST_BYTES // 3 - 1_000)
-        memory.save_turn(later(number, "?"), long, Deadline(10), search_query="?", sources=[])
+        remembering.answer(firestore, later(number, "?"), long)
     waiting = [later(number, "y" * 30_000) for number in range(10, 20)]
     for asked in waiting:
-        memory.note_pending(asked, Deadline(10))
+        remembering.wait_for(firestore, asked)
 
-    memory.save_turn(waiting[0], "Like this.", Deadline(10), search_query="?", sources=[])
+    remembering.answer(firestore, waiting[0], "Like this.")
 
     turns = firestore.collection(COLLECTION).document(document_id(first.conversation)).get().get("turns")
     assert [entry["text"] for entry in turns[-2:]] == [waiting[0].text, "Like this."]

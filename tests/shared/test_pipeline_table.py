@@ -21,6 +21,7 @@ PLACES = ("shared", *FOLDERS, "ops", "local", "chaos", "bench", "evaluation", "t
 OTHER_MEANINGS = {
     ("shared/chat/message.py", "answer"): "a section of the text catalogues",
     ("shared/messages/ending.py", "answer"): "a kind of ending",
+    ("shared/chat/endings.py", "answer"): "a section of the text catalogues",
     ("local/runner/ask.py", "answer"): "a kind of ending",
     ("local/stand_ins/gemini/service.py", "answer"): "a field of the model's schema",
     ("chaos/world.py", "answer"): "a kind of ending",

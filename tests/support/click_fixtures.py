@@ -36,11 +36,12 @@ def teller(small_cloud: SmallCloud) -> Teller:
 
 @pytest.fixture
 def shown(small_cloud: SmallCloud) -> Callable[[Question], Json]:
-    """A question's message as it is now."""
+    """A question's message as it is now, however often it was written."""
 
     def read(asked: Question) -> Json:
         name = f"{asked.space}/messages/{message_id(asked.id)}"
-        return dict(http.get(f"{small_cloud.places.url}/v1/{name}").json())
+        found = dict(http.get(f"{small_cloud.places.url}/v1/{name}").json())
+        return {key: value for key, value in found.items() if key != "lastUpdateTime"}
 
     return read
 

@@ -21,13 +21,13 @@ from ops.reconcile import letter_from_pull
 from ops.world import World
 from shared.memory.cases import COLLECTION, Cases
 from shared.memory.failures import Failures
-from shared.memory.records import Records
 from shared.messages.dead_letter import DeadLetter
 from shared.messages.envelope import Envelope
 from shared.runtime.cloudevent import REPLAY_COUNT, message
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from tests import ROOT
+from tests.support import remembering
 from tests.support.factories import ending, envelope
 from tests.support.interrupting import interruptible
 
@@ -145,9 +145,8 @@ def hours_ago(hours: float) -> datetime:
 
 def answer(desk: Desk, kept: DeadLetter) -> None:
     """An answer to its question is posted."""
-    records = Records(desk.firestore, hours=24)
-    records.settle(kept.question_id, ending("answer", "Install it [1]."), Deadline(5))
-    records.mark_posted(kept.question_id, Deadline(5))
+    assert kept.question is not None
+    remembering.end(desk.firestore, kept.question, ending("answer", "Install it [1]."))
 
 
 @contextmanager

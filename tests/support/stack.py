@@ -87,16 +87,17 @@ class Stack:
         ).raise_for_status()
 
     def final(self, question: dict[str, Any], answer_number: int = 0) -> dict[str, Any]:
-        """The question's final message once it is posted; fails when it does not come.
+        """The ending of a question once it is posted; fails when it does not come.
 
         `answer_number` is the number of the answer that is waited for (0 = first).
         """
         reference = self.firestore.collection(COLLECTION).document(document_id(question["name"]))
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            record = reference.get().to_dict() or {}
-            if record.get("posted") and record["final"].get("again", 0) == answer_number:
-                return dict(record["final"])
+            final = (reference.get().to_dict() or {}).get("final") or {}
+            shown = said(self.places.url, question).get("text")
+            if final.get("again") == answer_number and shown == final["text"]:
+                return dict(final)
             time.sleep(0.05)
         raise AssertionError(f"no answer to {question['text']!r} in {PATIENCE:.0f} s")
 

@@ -28,7 +28,6 @@ class CreateOptions:
     """The query parameters of a create call. Empty means not given."""
 
     message_id: str = ""
-    request_id: str = ""
     reply_option: int = ReplyOption.MESSAGE_REPLY_OPTION_UNSPECIFIED
 
 
@@ -40,10 +39,8 @@ class Messages:
         self._on_change = on_change
 
     def create(self, space: str, draft: ProtoMessage, options: CreateOptions) -> Json:
-        """Create a message of the bot, once per request id. Raises RestError 400, 404, 409, 501."""
+        """Create a message of the bot. Raises RestError 400, 404, 409, 501."""
         space_named(space)
-        if options.request_id and (earlier := self._store.find_request(space, options.request_id)):
-            return _unless_deleted(earlier, already_exists(f"Request {options.request_id} was used before."))
         self._check_client_id(space, options.message_id)
         thread = self._thread_for(space, draft.thread, options.reply_option)
         message = chat_v1.Message.pb()()
@@ -151,16 +148,10 @@ class Messages:
         }
         if thread:
             fields["threadReply"] = True
-        self._store.add(fields, client_id=options.message_id or None, request_id=options.request_id or None)
+        self._store.add(fields, client_id=options.message_id or None)
         self._on_change()
         return fields
 
 
 def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
-
-
-def _unless_deleted(stored: Stored, error: RestError) -> Json:
-    if stored.deleted:
-        raise error
-    return stored.message

@@ -35,11 +35,11 @@ Work = Callable[[Request], Awaitable[Any]]
 #: Query parameters of every method. `$alt` asks for enums as numbers.
 SYSTEM_PARAMETERS = frozenset({"$alt", "alt", "prettyPrint"})
 ENUMS_AS_NUMBERS = "json;enum-encoding=int"
-CREATE_PARAMETERS = frozenset({"messageId", "requestId", "messageReplyOption"})
+CREATE_PARAMETERS = frozenset({"messageId", "messageReplyOption"})
 UPDATE_PARAMETERS = frozenset({"updateMask"})
 #: Parameters of the real API that are not served.
 UNSERVED_PARAMETERS = frozenset(
-    {"allowMissing", "force", "createMessageNotificationOptions.notificationType"}
+    {"allowMissing", "force", "requestId", "createMessageNotificationOptions.notificationType"}
 )
 
 
@@ -97,7 +97,6 @@ class RestApi:
         space = self._counted(request, writes=True)
         options = CreateOptions(
             message_id=query.get("messageId", ""),
-            request_id=query.get("requestId", ""),
             reply_option=_enum(ReplyOption, query.get("messageReplyOption")),
         )
         return self._messages.create(space, await _message(request, faults), options)

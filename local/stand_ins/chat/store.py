@@ -16,14 +16,12 @@ CREATE TABLE IF NOT EXISTS messages (
     space TEXT NOT NULL,
     thread TEXT NOT NULL,
     client_id TEXT,
-    request_id TEXT,
     body TEXT NOT NULL,
     deleted INTEGER NOT NULL DEFAULT 0,
     unanswered INTEGER NOT NULL DEFAULT 0,
     created INTEGER NOT NULL,
     changed INTEGER NOT NULL,
-    UNIQUE (space, client_id),
-    UNIQUE (space, request_id)
+    UNIQUE (space, client_id)
 );
 CREATE INDEX IF NOT EXISTS by_thread ON messages (thread);
 CREATE INDEX IF NOT EXISTS by_change ON messages (changed);
@@ -79,13 +77,13 @@ class MessageStore:
         """Close the file."""
         self._db.close()
 
-    def add(self, message: Json, *, client_id: str | None = None, request_id: str | None = None) -> None:
+    def add(self, message: Json, *, client_id: str | None = None) -> None:
         """Store a new message. Raises sqlite3.IntegrityError if one of its ids is taken."""
         change = self.last_change() + 1
-        row = (message["name"], message["space"]["name"], message["thread"]["name"], client_id, request_id)
+        row = (message["name"], message["space"]["name"], message["thread"]["name"], client_id)
         self._db.execute(
-            "INSERT INTO messages (name, space, thread, client_id, request_id, body, created, changed)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO messages (name, space, thread, client_id, body, created, changed)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (*row, json.dumps(message), change, change),
         )
 
@@ -105,10 +103,6 @@ class MessageStore:
         """The message with this id in `space` (Chat's id or the client's), even if it is deleted."""
         name = f"{space}/messages/{message_id}"
         return self._one("space = ? AND (name = ? OR client_id = ?)", space, name, message_id)
-
-    def find_request(self, space: str, request_id: str) -> Stored | None:
-        """The message that this request created, even if it is deleted."""
-        return self._one("space = ? AND request_id = ?", space, request_id)
 
     def has_thread(self, thread: str) -> bool:
         """Whether `thread` has, or had, any message."""

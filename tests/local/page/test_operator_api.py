@@ -30,6 +30,7 @@ from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
 from tests.conftest import SmallCloud
+from tests.support import remembering
 from tests.support.factories import envelope, push, question
 
 Json = dict[str, Any]
@@ -94,7 +95,7 @@ def ended(ops: httpx.Client, is_so: Callable[[Json], bool]) -> Json:
 
 
 def answer_now(firestore: Any, dead: Question) -> None:
-    Cases(firestore).mark_answered(dead.id, Deadline(5))
+    remembering.close_case(firestore, dead.id)
 
 
 def test_dead_letters_are_grouped_by_cause_with_the_largest_group_first(

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import httpx
 import pytest
 
 from local.places import Places
 from shared.chat.api import fits
 from shared.chat.buttons import ratings
 from shared.chat.cards import progress
-from shared.chat.message import Chat, Content, message_id, open_chat
+from shared.chat.message import Chat, Content, message_id
 from shared.language.catalogue import text
 from shared.messages.envelope import Question
 from shared.pipeline import pipeline
@@ -18,7 +17,7 @@ from shared.runtime.cloudevent import seconds_of
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
 from tests.conftest import SmallCloud
-from tests.support.chat_stand_in import AIKO_DM, SALES
+from tests.support.chat_stand_in import AIKO_DM
 from tests.support.factories import SPACE, question
 from tests.support.loopback import http
 
@@ -112,23 +111,32 @@ def test_progress_in_a_message_that_is_not_there_is_no_error(
     assert in_thread(chat, asked, small_cloud) == []
 
 
-def test_progress_is_dropped_while_the_space_is_busy_and_the_answer_is_not(
-    small_cloud: SmallCloud, firestore: Any
+def test_progress_is_dropped_once_chat_has_refused_a_write_and_the_answer_is_not(
+    chat: Chat, asked: Question, faults: Any, small_cloud: SmallCloud
 ) -> None:
-    unhurried = open_chat(clients.chat(endpoint(small_cloud.places)), firestore, 1)
-    first, second = (
-        question(space=SALES, id=f"{SALES}/messages/Q{number}.Q{number}", thread=None) for number in (1, 2)
-    )
-    for asked in (first, second):
-        unhurried.post_progress(asked, progress("en", "understanding"), Deadline(5))
-    unhurried.update_progress(first, progress("en", "writing"), Deadline(5))
+    chat.post_progress(asked, progress("en", "understanding"), Deadline(5))
+    faults.switch_on("chat-throttled")
+    with pytest.raises(Transient, match="chat_throttled"):
+        chat.update_progress(asked, progress("en", "searching"), Deadline(5))
+    faults.switch_off("chat-throttled")
+    before = by_id(asked, small_cloud)
 
-    rows = by_id(first, small_cloud)["cardsV2"][0]["card"]["sections"][0]["widgets"]
-    assert "progress_activity" in str(rows[0])
-    with pytest.raises(httpx.HTTPStatusError):
-        by_id(second, small_cloud)
-    unhurried.put_final(second, FINAL, Deadline(20))
-    assert by_id(second, small_cloud)["text"] == FINAL.text
+    assert not chat.update_progress(asked, progress("en", "writing"), Deadline(5))
+    assert by_id(asked, small_cloud) == before
+    chat.put_final(asked, FINAL, Deadline(20))
+    assert by_id(asked, small_cloud)["text"] == FINAL.text
+
+
+def test_a_part_behind_a_deleted_one_is_taken_back(
+    chat: Chat, asked: Question, small_cloud: SmallCloud
+) -> None:
+    chat.put_final(asked, FINAL, Deadline(20), more=PARTS)
+    name = f"{SPACE}/messages/{message_id(asked.id, role='part 1')}"
+    clients.chat(endpoint(small_cloud.places)).delete_message(name=name)
+
+    chat.put_final(asked, Content("Shorter."), Deadline(20), parts=3)
+
+    assert texts(chat, asked, small_cloud) == ["Shorter.", text("en", "answer", "taken_back")]
 
 
 def test_progress_is_tried_once(chat: Chat, asked: Question, faults: Any) -> None:
@@ -205,7 +213,7 @@ def test_parts_of_an_earlier_answer_do_not_stay_and_are_not_deleted(
 ) -> None:
     chat.put_final(asked, FINAL, Deadline(20), more=PARTS)
     for _ in range(2):
-        chat.put_final(asked, Content("Shorter."), Deadline(20), more=[Content("Other.")])
+        chat.put_final(asked, Content("Shorter."), Deadline(20), more=[Content("Other.")], parts=3)
 
     taken_back = text("en", "answer", "taken_back")
     assert texts(chat, asked, small_cloud) == ["Shorter.", "Other.", taken_back]

@@ -1,4 +1,4 @@
-"""One write a second in a space, whoever writes: final messages wait, progress is dropped."""
+"""One write a second in a busy space, whoever writes: final messages wait, progress is dropped."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from shared.chat.slots import COLLECTION, Slots
+from shared.chat.slots import BUSY, COLLECTION, Slots
 from shared.memory.firestore import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
@@ -25,7 +25,7 @@ from google.cloud.firestore import Client
 from shared.runtime.deadline import Deadline
 from shared.chat.slots import Slots
 slots = Slots(Client(project=sys.argv[1]), 10, sleep=lambda seconds: None)
-slots.take(sys.argv[2], Deadline(60))
+slots.refused(sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()
 print(json.dumps([slots.wait(sys.argv[2], Deadline(60)).timestamp() for _ in range(6)]))
@@ -45,8 +45,30 @@ def waits() -> list[float]:
 
 
 @pytest.fixture
-def slots(firestore: Any, waits: list[float]) -> Slots:
-    return Slots(firestore, 1, sleep=waits.append)
+def slots(firestore: Any, space: str, waits: list[float]) -> Slots:
+    """The slots of a space that has just refused a write, and of one more."""
+    slots = Slots(firestore, 1, sleep=waits.append)
+    slots.refused(space)
+    slots.refused(f"{space}B")
+    return slots
+
+
+def test_a_space_is_busy_for_a_minute_after_it_has_refused_a_write(
+    firestore: Any, space: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slots = Slots(firestore, 1)
+    assert not slots.is_busy(space)
+
+    slots.refused(space)
+    assert slots.is_busy(space) and not slots.is_busy(f"{space}B")
+
+    refused_at = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: refused_at + BUSY)
+    assert not slots.is_busy(space)
+
+
+def test_in_a_quiet_space_nobody_waits_and_firestore_is_not_asked(space: str) -> None:
+    assert Slots(None, 1).wait(space, Deadline(10)) is None
 
 
 def test_the_first_write_does_not_wait(slots: Slots, space: str, waits: list[float]) -> None:
@@ -68,28 +90,6 @@ def test_spaces_do_not_wait_for_each_other(slots: Slots, space: str, waits: list
     slots.wait(f"{space}B", Deadline(10))
 
     assert waits == [0, 0]
-
-
-def test_progress_goes_out_when_the_space_is_free_and_not_before(slots: Slots, space: str) -> None:
-    assert slots.take(space, Deadline(5))
-    assert not slots.take(space, Deadline(5))
-
-
-def test_progress_gives_way_to_a_final_message_that_waits(slots: Slots, space: str, firestore: Any) -> None:
-    for _ in range(2):
-        slots.wait(space, Deadline(10))
-    time.sleep(1.05)  # the first second has passed, and the next one is taken
-
-    assert not slots.take(space, Deadline(5))
-
-
-def test_a_dropped_progress_takes_nothing(slots: Slots, space: str, waits: list[float]) -> None:
-    slots.wait(space, Deadline(10))
-    for _ in range(3):
-        slots.take(space, Deadline(5))
-    slots.wait(space, Deadline(10))
-
-    assert waits[1] <= 1
 
 
 def test_a_turn_beyond_the_deadline_is_not_taken(slots: Slots, space: str, waits: list[float]) -> None:
@@ -118,7 +118,6 @@ def test_without_firestore_everything_goes_out(slots: Slots, space: str, faults:
     faults.switch_on("firestore-down")
 
     assert slots.wait(space, Deadline(20)) is None
-    assert slots.take(space, Deadline(20))
 
 
 def test_the_document_expires(slots: Slots, space: str, firestore: Any) -> None:
@@ -129,7 +128,7 @@ def test_the_document_expires(slots: Slots, space: str, firestore: Any) -> None:
     assert kept["expired_at"] > kept["next_at"]
 
 
-def test_an_idle_space_costs_one_read_and_one_write(firestore: Any, space: str) -> None:
+def test_a_turn_costs_one_read_and_one_write(firestore: Any, space: str) -> None:
     calls: list[str] = []
 
     class Counting:
@@ -150,7 +149,9 @@ def test_an_idle_space_costs_one_read_and_one_write(firestore: Any, space: str) 
             calls.append("write")
             return self._document.create(*fields, **options)
 
-    Slots(Counting(), 1).wait(space, Deadline(10))
+    slots = Slots(Counting(), 1)
+    slots.refused(space)
+    slots.wait(space, Deadline(10))
 
     assert calls == ["read", "write"]
 

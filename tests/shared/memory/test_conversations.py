@@ -11,7 +11,7 @@ from shared.memory.conversations import COLLECTION, MOST_BYTES, Conversations
 from shared.memory.firestore import document_id
 from shared.memory.turns import PENDING_COUNTS_FOR, PROMPT_CHARACTERS
 from shared.messages.envelope import Question, Turn
-from shared.runtime.deadline import Deadline
+from tests.support import remembering
 from tests.support.factories import question
 
 HOURS = 24
@@ -23,11 +23,11 @@ def memory(firestore: Any) -> Conversations:
 
 
 def note(memory: Conversations, asked: Question) -> tuple[Turn, ...]:
-    return memory.note_pending(asked, Deadline(10)).history
+    return remembering.wait_for(memory._client, asked).history
 
 
 def save(memory: Conversations, asked: Question, answer: str = "Like this [1].") -> None:
-    memory.save_turn(asked, answer, Deadline(10), search_query=asked.text, sources=["c1"])
+    remembering.answer(memory._client, asked, answer, search_query=asked.text)
 
 
 def next_in(conversation: Question, text: str, seconds: float = 1, number: int = 1) -> Question:
@@ -123,7 +123,7 @@ def test_a_question_that_was_answered_is_recognised_when_chat_sends_it_again(mem
     asked = question()
     save(memory, asked)
 
-    assert memory.note_pending(asked, Deadline(10)).answered
+    assert remembering.wait_for(memory._client, asked).answered
 
 
 def test_a_pending_question_counts_for_the_next_one(memory: Conversations) -> None:

@@ -1,20 +1,23 @@
-"""A question's record: progress under a lease, one final message, and the order between them."""
+"""A question's record: which ending stands, and what is changed together with it."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from shared.memory import cases, conversations
 from shared.memory.firestore import document_id
-from shared.memory.records import COLLECTION, LEASE, Lease, Records
+from shared.memory.forgotten import Forgotten
+from shared.memory.records import COLLECTION, Records
 from shared.messages.ending import Ending
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Permanent, Transient
+from shared.runtime.errors import Transient
+from tests.support import remembering
 from tests.support.factories import ending, question
 
-FINAL = ending("answer", "Like this [1].")
+ANSWER = ending("answer", "Like this [1].")
 APOLOGY = ending("apology", "Sorry.")
 
 
@@ -23,231 +26,195 @@ def records(firestore: Any) -> Records:
     return Records(firestore, 24)
 
 
-def release(records: Records, asked: Question, lease: Lease | None, **options: bool) -> None:
-    assert lease is not None
-    records.release(asked.id, lease, Deadline(5), **options)
-
-
-def run_out(firestore: Any, asked: Question) -> None:
-    reference = firestore.collection(COLLECTION).document(document_id(asked.id))
-    reference.update({"lease_until": datetime.now(UTC) - timedelta(seconds=1)})
-
-
-def test_progress_may_be_written_under_a_lease(records: Records) -> None:
-    assert records.lease(question().id, Deadline(5))
-
-
-def test_two_never_write_progress_at_once(records: Records) -> None:
-    asked = question()
-    records.lease(asked.id, Deadline(5))
-
-    assert not records.lease(asked.id, Deadline(5))
-
-
-def test_a_lease_given_back_is_free(records: Records) -> None:
-    asked = question()
-    release(records, asked, records.lease(asked.id, Deadline(5)))
-
-    assert records.lease(asked.id, Deadline(5))
-
-
-def test_a_lease_that_has_run_out_cannot_be_given_back_for_somebody_else(
-    records: Records, firestore: Any
-) -> None:
-    asked = question()
-    stale = records.lease(asked.id, Deadline(5))
-    run_out(firestore, asked)
-    records.lease(asked.id, Deadline(5))
-
-    release(records, asked, stale)
-
-    assert not records.lease(asked.id, Deadline(5))
-
-
-def test_a_lease_whose_holder_died_ends_by_itself(records: Records, firestore: Any) -> None:
-    asked = question()
-    records.lease(asked.id, Deadline(5))
-    run_out(firestore, asked)
-
-    assert records.lease(asked.id, Deadline(5))
-
-
-def test_after_the_final_message_there_is_no_more_progress(records: Records) -> None:
-    asked = question()
-    records.settle(asked.id, FINAL, Deadline(5))
-
-    assert not records.lease(asked.id, Deadline(5))
-
-
-def test_the_first_final_message_wins(records: Records) -> None:
-    asked = question()
-    records.settle(asked.id, FINAL, Deadline(5))
-
-    assert records.settle(asked.id, ending("answer", "other"), Deadline(5)).ending == FINAL
-
-
-def test_a_final_message_waits_until_the_progress_under_way_is_written(records: Records) -> None:
-    asked = question()
-    lease = records.lease(asked.id, Deadline(5))
-    order: list[str] = []
-
-    def settle() -> None:
-        records.settle(asked.id, FINAL, Deadline(10))
-        order.append("settled")
-
-    waiting = threading.Thread(target=settle)
-    waiting.start()
-    waiting.join(0.4)
-    order.append("released")
-    release(records, asked, lease)
-    waiting.join(10)
-
-    assert order == ["released", "settled"]
-
-
-def test_a_redelivery_knows_that_everything_is_done(records: Records) -> None:
-    asked = question()
-    assert records.settled(asked.id, Deadline(5)) is None
-
-    records.settle(asked.id, FINAL, Deadline(5))
-    noted = records.settled(asked.id, Deadline(5))
-    records.mark_posted(asked.id, Deadline(5))
-    posted = records.settled(asked.id, Deadline(5))
-
-    assert noted is not None and posted is not None
-    assert (noted.ending, noted.posted) == (FINAL, False)
-    assert (posted.ending, posted.posted) == (FINAL, True)
-
-
-def test_releasing_the_lease_of_a_purged_question_is_no_error(records: Records, firestore: Any) -> None:
-    asked = question()
-    lease = records.lease(asked.id, Deadline(5))
-    firestore.collection(COLLECTION).document(document_id(asked.id)).delete()
-
-    release(records, asked, lease)
-
-    assert records.settled(asked.id, Deadline(5)) is None
-
-
-def test_an_apology_gives_way_to_an_answer_and_never_the_other_way(records: Records) -> None:
-    asked = question()
-    lease = records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
-    release(records, asked, lease, apologised=True)
-
-    assert records.settle(asked.id, FINAL, Deadline(5)).ending == FINAL
-    assert records.lease_for_apology(asked.id, APOLOGY, Deadline(5)) is None
-
-
-def test_an_apology_is_made_once(records: Records) -> None:
-    asked = question()
-    release(records, asked, records.lease_for_apology(asked.id, APOLOGY, Deadline(5)), apologised=True)
-
-    assert records.lease_for_apology(asked.id, APOLOGY, Deadline(5)) is None
-
-
-def test_an_apology_that_could_not_be_written_is_tried_again(records: Records) -> None:
-    asked = question()
-    release(records, asked, records.lease_for_apology(asked.id, APOLOGY, Deadline(5)))
-
-    assert records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
-
-
-def test_an_apology_does_not_break_into_progress(records: Records) -> None:
-    asked = question()
-    records.lease(asked.id, Deadline(5))
-
-    with pytest.raises(Transient, match="message_busy"):
-        records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
-
-
-def test_an_answer_noted_while_the_apology_is_written_counts_as_not_posted(records: Records) -> None:
-    asked = question()
-    lease = records.lease_for_apology(asked.id, APOLOGY, Deadline(5))
-    impatient = Deadline(0.3)  # it does not wait for the end of the lease
-    records.settle(asked.id, FINAL, impatient)
-
-    release(records, asked, lease, apologised=True)
-
-    settled = records.settled(asked.id, Deadline(5))
-    assert settled is not None
-    assert (settled.ending, settled.posted) == (FINAL, False)
-
-
-def test_after_an_apology_there_is_no_more_progress(records: Records) -> None:
-    asked = question()
-    release(records, asked, records.lease_for_apology(asked.id, APOLOGY, Deadline(5)), apologised=True)
-
-    assert records.lease(asked.id, Deadline(5)) is None
-
-
-def test_a_write_that_may_still_show_keeps_its_lease(records: Records) -> None:
-    asked = question()
-    lease = records.lease(asked.id, Deadline(5))
-    assert lease is not None
-
-    with pytest.raises(Transient), records.writing(asked.id, lease, Deadline(5)):
-        raise Transient("chat_unavailable", in_doubt=True)
-
-    assert records.lease(asked.id, Deadline(5)) is None
-
-
-@pytest.mark.parametrize("trouble", [Transient("chat_throttled"), Permanent("chat_refused")])
-def test_a_write_that_was_refused_gives_its_lease_back(records: Records, trouble: Exception) -> None:
-    asked = question()
-    lease = records.lease(asked.id, Deadline(5))
-    assert lease is not None
-
-    with pytest.raises(type(trouble)), records.writing(asked.id, lease, Deadline(5)):
-        raise trouble
-
-    assert records.lease(asked.id, Deadline(5))
-
-
-def test_nothing_is_written_after_the_lease(records: Records) -> None:
-    asked = question()
-    lease = records.lease(asked.id, Deadline(5))
-    assert lease is not None
-
-    with records.writing(asked.id, lease, Deadline(60)) as until:
-        assert until.remaining < LEASE.total_seconds()
-
-
 def again(number: int, kind: str = "answer") -> Ending:
     return ending(kind, f"Answer {number}.", answer_number=number)
 
 
-def test_a_later_answer_takes_the_place_of_an_earlier_one_and_never_the_other_way_round(
-    records: Records,
+def end(records: Records, asked: Question, final: Ending) -> Ending | None:
+    return records.end(asked, final, Deadline(10)).ending
+
+
+def stored(firestore: Any, collection: str, name: str) -> dict[str, Any]:
+    return firestore.collection(collection).document(document_id(name)).get().to_dict() or {}
+
+
+def turns(firestore: Any, asked: Question) -> list[str]:
+    found = stored(firestore, conversations.COLLECTION, asked.conversation).get("turns", [])
+    return [turn["text"] for turn in found if turn["question_id"] == asked.id]
+
+
+def pending(firestore: Any, asked: Question) -> list[str]:
+    found = stored(firestore, conversations.COLLECTION, asked.conversation).get("pending", [])
+    return [entry["question_id"] for entry in found]
+
+
+def test_a_question_that_has_not_ended_has_no_ending(records: Records) -> None:
+    asked = question()
+
+    assert records.standing(asked, Deadline(5)).rank is None
+    assert records.ending(asked.id, Deadline(5)) is None
+
+
+def test_an_ending_its_turn_and_its_case_are_changed_together(records: Records, firestore: Any) -> None:
+    asked = question()
+    remembering.wait_for(firestore, asked)
+    case = firestore.collection(cases.COLLECTION).document(document_id(asked.id))
+    case.set({"question_id": asked.id, "state": "open", "answered_at": None, "data": b"large"})
+
+    assert end(records, asked, ANSWER) == ANSWER
+
+    assert records.standing(asked, Deadline(5)).ending == records.ending(asked.id, Deadline(5)) == ANSWER
+    assert turns(firestore, asked) == [asked.text, "Like this [1]."]
+    assert pending(firestore, asked) == []
+    assert case.get().get("answered_at") and case.get().get("data") == b"large"
+
+
+@pytest.mark.parametrize(
+    "lower, higher",
+    [
+        (APOLOGY, ANSWER),
+        (again(0), again(1, "apology")),
+        (again(1, "apology"), again(1, "fallback")),
+        (again(0, "clarification"), again(1)),
+    ],
+)
+def test_the_higher_ending_stands_in_whatever_order_they_come(
+    records: Records, lower: Ending, higher: Ending
+) -> None:
+    for first, second in ((lower, higher), (higher, lower)):
+        asked = question()
+        end(records, asked, first)
+
+        assert end(records, asked, second) == higher
+        assert records.ending(asked.id, Deadline(5)) == higher
+
+
+@pytest.mark.parametrize("kind", ["answer", "apology", "fallback"])
+def test_of_two_endings_of_one_rank_the_first_stands(records: Records, kind: str) -> None:
+    asked, first = question(), ending(kind, "First.")
+    end(records, asked, first)
+
+    assert end(records, asked, ending(kind, "Second.")) == first
+
+
+def test_only_one_of_many_endings_that_come_at_once_stands(records: Records, firestore: Any) -> None:
+    asked = question()
+    with ThreadPoolExecutor(6) as pool:
+        ends = [ending("answer", f"Answer of {number}.") for number in range(6)]
+        standing = set(pool.map(lambda final: getattr(end(records, asked, final), "text", ""), ends))
+
+    assert len(standing) == 1
+    assert turns(firestore, asked) == [asked.text, *standing]
+
+
+@pytest.mark.parametrize("kind", ["apology", "fallback", "courtesy"])
+def test_what_is_no_answer_leaves_no_turn_not_even_of_an_earlier_answer(
+    records: Records, firestore: Any, kind: str
 ) -> None:
     asked = question()
-    records.settle(asked.id, again(0), Deadline(5))
+    remembering.wait_for(firestore, asked)
+    end(records, asked, again(0))
+    end(records, asked, again(1, kind))
 
-    assert records.settle(asked.id, again(1), Deadline(5)).ending == again(1)
-    assert records.settle(asked.id, again(0), Deadline(5)).ending == again(1)
-    assert records.lease_for_apology(asked.id, again(0, "apology"), Deadline(5)) is None
+    assert (turns(firestore, asked), pending(firestore, asked)) == ([], [])
 
 
-def test_what_is_posted_late_does_not_count_as_the_later_answer(records: Records) -> None:
+def test_an_apology_leaves_a_case_open_and_the_answer_closes_it(records: Records, firestore: Any) -> None:
     asked = question()
-    records.settle(asked.id, again(1), Deadline(5))
+    case = firestore.collection(cases.COLLECTION).document(document_id(asked.id))
+    case.set({"question_id": asked.id, "answered_at": None, "again": 1})
 
-    newer = records.mark_posted(asked.id, Deadline(5))
-
-    assert newer is not None and newer.ending == again(1)
-    settled = records.settled(asked.id, Deadline(5))
-    assert settled is not None and not settled.posted
-    assert records.mark_posted(asked.id, Deadline(5), answer_number=1) is None
-    settled = records.settled(asked.id, Deadline(5))
-    assert settled is not None and settled.posted
+    for final, closed in ((again(1, "apology"), False), (again(0), False), (again(1), True)):
+        end(records, asked, final)
+        assert bool(case.get().get("answered_at")) is closed
 
 
-def test_an_apology_for_what_was_asked_again_gives_way_to_its_answer_alone(records: Records) -> None:
+def test_a_case_that_came_after_its_answer_is_closed_by_who_wants_to_apologise(
+    records: Records, firestore: Any
+) -> None:
     asked = question()
-    records.settle(asked.id, again(0), Deadline(5))
-    records.mark_posted(asked.id, Deadline(5))
-    sorry = again(1, "apology")
+    end(records, asked, ANSWER)
+    case = firestore.collection(cases.COLLECTION).document(document_id(asked.id))
+    case.set({"question_id": asked.id, "answered_at": None})
 
-    release(records, asked, records.lease_for_apology(asked.id, sorry, Deadline(5)), apologised=True)
+    assert end(records, asked, APOLOGY) == ANSWER
+    assert case.get().get("answered_at")
 
-    assert records.settle(asked.id, again(0), Deadline(5)).ending == sorry
-    assert records.settle(asked.id, again(1), Deadline(5)).ending == again(1)
+
+@pytest.mark.parametrize("what", ["conversation", "space", "id"])
+def test_nothing_is_recorded_of_what_is_to_be_forgotten(records: Records, firestore: Any, what: str) -> None:
+    asked = question()
+    asked = asked.model_copy(update={"space": f"{asked.space}{asked.id[-6:]}"})
+    Forgotten(firestore).note(getattr(asked, what), asked.asked_at, Deadline(5))
+
+    standing = records.end(asked, ANSWER, Deadline(5))
+
+    assert standing.forgotten and standing.ending is None
+    assert records.standing(asked, Deadline(5)).forgotten
+    assert stored(firestore, COLLECTION, asked.id) == {} and turns(firestore, asked) == []
+
+
+def test_what_is_forgotten_between_the_look_and_the_commit_is_not_recorded(
+    records: Records, firestore: Any
+) -> None:
+    asked = question()
+    begun = records.begin(asked, Deadline(5))
+    Forgotten(firestore).note(asked.conversation, asked.asked_at, Deadline(5))
+
+    assert records.end(asked, ANSWER, Deadline(5), begun).forgotten
+    assert stored(firestore, COLLECTION, asked.id) == {} and turns(firestore, asked) == []
+
+
+def test_what_is_asked_after_that_is_recorded(records: Records, firestore: Any) -> None:
+    asked = question()
+    forgotten_at = asked.asked_at - timedelta(microseconds=1)
+    Forgotten(firestore).note(asked.conversation, forgotten_at, Deadline(5))
+
+    assert end(records, asked, ANSWER) == ANSWER
+
+
+def test_an_ending_begun_before_another_one_is_compared_with_it(records: Records) -> None:
+    asked = question()
+    begun = records.begin(asked, Deadline(5))
+    end(records, asked, again(1))
+
+    assert records.end(asked, again(0), Deadline(5), begun).ending == again(1)
+
+
+def test_the_most_parts_that_there_have_ever_been_are_known(records: Records) -> None:
+    asked = question()
+    end(records, asked, ending("answer", "One.", more=["Two.", "Three."]))
+
+    assert records.end(asked, again(1), Deadline(5)).parts == 3
+    assert records.standing(asked, Deadline(5)).parts == 3
+
+
+def test_an_expired_record_counts_as_none_and_a_new_ending_lasts_anew(
+    records: Records, firestore: Any
+) -> None:
+    asked = question()
+    end(records, asked, again(1))
+    document = firestore.collection(COLLECTION).document(document_id(asked.id))
+    document.update({"expired_at": datetime.now(UTC) - timedelta(seconds=1)})
+
+    assert records.standing(asked, Deadline(5)).rank is None
+    assert end(records, asked, again(0)) == again(0)
+    assert document.get().get("expired_at") > datetime.now(UTC)
+
+
+@pytest.mark.parametrize("foreign", [{}, {"final": "?"}, {"final": {}, "parts": -1, "expired_at": "soon"}])
+def test_a_record_of_another_shape_counts_as_none(
+    records: Records, firestore: Any, foreign: dict[str, Any]
+) -> None:
+    asked = question()
+    firestore.collection(COLLECTION).document(document_id(asked.id)).set(foreign)
+
+    assert records.standing(asked, Deadline(5)).rank is None
+    assert end(records, asked, ANSWER) == ANSWER
+
+
+def test_without_firestore_nothing_ends(records: Records, faults: Any) -> None:
+    faults.switch_on("firestore-down")
+
+    with pytest.raises(Transient):
+        records.end(question(), ANSWER, Deadline(1))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from shared.chat.cards import progress
+from shared.chat.display import Display
 from shared.chat.message import Chat, Content, message_id
-from shared.chat.progress import Progress
 from shared.language.catalogue import text
 from shared.memory.failures import COLLECTION, Failures
 from shared.memory.firestore import document_id
@@ -32,7 +32,7 @@ class Services:
 
     outbox: Outbox
     failures: Failures
-    progress: Progress
+    display: Display
 
 
 def passes_on(sent: Envelope, services: Services, deadline: Deadline) -> Envelope:
@@ -54,14 +54,14 @@ def raises(error: Exception) -> Any:
 
 @pytest.fixture
 def make_step(outbox: Outbox, firestore: Any, chat: Chat) -> Any:
-    progress = Progress(chat, Records(firestore, 24))
+    display = Display(chat, Records(firestore, 24))
 
     def make(work: Any, **options: Any) -> Step[Services]:
         settings: dict[str, Any] = {
             "name": "reformulate",
             "stage": "understanding",
             "seconds": 25,
-            "services": lambda: Services(outbox, Failures(firestore), progress),
+            "services": lambda: Services(outbox, Failures(firestore), display),
             "dead_letter_topic": "dead-letters",
             "publishes_to": "queries",
         }
@@ -229,7 +229,9 @@ def test_services_that_cannot_be_made_are_a_transient_failure(make_step: Any) ->
     assert make_step(passes_on, services=broken).receive(*push(envelope())) == ("", 503)
 
 
-def test_what_comes_afterwards_runs_after_publishing_and_may_fail(make_step: Any, inbox: Any) -> None:
+def test_what_comes_afterwards_runs_after_publishing_and_again_when_it_fails(
+    make_step: Any, inbox: Any
+) -> None:
     queries = inbox("queries")
     seen: list[bool] = []
 
@@ -239,7 +241,7 @@ def test_what_comes_afterwards_runs_after_publishing_and_may_fail(make_step: Any
         seen.append(bool(queries.messages()) and list(times) == ["reformulate"])
         raise TimeoutError("the card is slow")
 
-    assert make_step(passes_on, afterwards=afterwards).receive(*push(envelope())) == ("", 204)
+    assert make_step(passes_on, afterwards=afterwards).receive(*push(envelope())) == ("", 503)
     assert seen == [True]
 
 
@@ -295,7 +297,7 @@ def test_a_step_that_takes_long_says_so_while_it_is_running(
 def test_neither_is_said_any_more_once_there_is_an_answer(
     make_step: Any, chat: Chat, asked: Question, shown: Any, firestore: Any
 ) -> None:
-    Records(firestore, 24).settle(asked.id, ending("answer", "Done."), Deadline(5))
+    Records(firestore, 24).end(asked, ending("answer", "Done."), Deadline(5))
     chat.put_final(asked, Content("Done."), Deadline(5))
 
     make_step(raises(Transient("rag_unavailable"))).receive(*push(envelope(question=asked)))

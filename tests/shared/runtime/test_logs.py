@@ -42,8 +42,8 @@ def logged(small_cloud: SmallCloud, *, content: bool) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.getvalue().splitlines()]
 
 
-def line_of(lines: list[dict[str, Any]], message: str) -> dict[str, Any]:
-    [found] = [line for line in lines if line["message"] == message]
+def line_of(lines: list[dict[str, Any]], step: str, message: str) -> dict[str, Any]:
+    [found] = [line for line in lines if (line["step"], line["message"]) == (step, message)]
     return found
 
 
@@ -64,8 +64,10 @@ def test_nothing_of_what_was_said_is_logged_unless_it_was_switched_on(small_clou
 def test_with_it_a_question_and_its_answer_are_logged(small_cloud: SmallCloud) -> None:
     lines = logged(small_cloud, content=True)
 
-    assert line_of(lines, "Question published")["asked"] == QUESTION["message"]["argumentText"].strip()
-    assert line_of(lines, "Posted")["answered"].strip()
+    assert (
+        line_of(lines, "ingest", "Question published")["asked"] == QUESTION["message"]["argumentText"].strip()
+    )
+    assert line_of(lines, "answer", "Posted")["answered"].strip()
 
 
 def test_content_changes_nothing_else_of_a_line() -> None:

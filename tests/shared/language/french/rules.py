@@ -7,12 +7,13 @@ import pytest
 
 from answer_fn.blocks import parse
 from answer_fn.compose import Composed
-from answer_fn.reply import contents_of, ending_of
+from answer_fn.reply import ending_of
 from reformulate_fn.guard import fault
 from reformulate_fn.reformulate import reformulate
 from reformulate_fn.rewrite import Rewriter, cleaned
 from reformulate_fn.services import open_services
 from reformulate_fn.settings import Settings
+from shared.chat.endings import contents_of
 from shared.language.catalogue import text
 from shared.language.courtesies import confirms, is_small_talk
 from shared.language.detect import of_person, of_text

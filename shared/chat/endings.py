@@ -1,13 +1,17 @@
-"""The last message of an answer, fallback or apology: its words, the card with the sources, the buttons."""
+"""The Chat messages of an ending: its words, and under the last the card with the sources, and the buttons.
+
+Here and not in `answer_fn`, because every step that writes into a question's message may have to put its
+ending back (`shared/chat/display.py`).
+"""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from answer_fn.sanitise import words
 from shared.chat import buttons
 from shared.chat.api import Card, Content, fits
 from shared.chat.cards import LONGEST_QUERY, escaped, shortened
+from shared.chat.sanitise import words
 from shared.language.catalogue import text
 from shared.memory.feedback import Verdict
 from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, Ending, Source
@@ -21,6 +25,12 @@ LONGEST_QUOTE = 240
 #: What formats a passage in Markdown, and where its links lead to: a quote is shown without it.
 _MARKS = re.compile(r"(?m)^\s{0,3}#{1,6}\s+|[*`]+")
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
+
+
+def contents_of(ending: Ending, question: Question) -> list[Content]:
+    """The messages of an ending, in order."""
+    *first, last = ending.parts
+    return [*(Content(part) for part in first), last_of(last, ending, question)]
 
 
 def quote_of(passage: str) -> str:

@@ -1,0 +1,129 @@
+"""`sweep`: sets right what nobody works on any more. Cloud Scheduler calls it every few minutes.
+
+Pub/Sub may deliver two copies of a message. When one is acknowledged, and the other dies after its write into
+the question's message and before it has looked, nobody comes again to put back what must stand. And a
+question that was registered, but could not be published, has no message that could come again.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from google.cloud.firestore import FieldFilter
+from pydantic import ValidationError
+
+from answer_fn.tell import Services, keep, tell
+from shared.memory import records
+from shared.messages.dead_letter import DeadLetter
+from shared.messages.ending import Ending
+from shared.messages.envelope import Envelope, Question
+from shared.pipeline import pipeline
+from shared.runtime import logs
+from shared.runtime.cloudevent import message, trace_of
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import StepError, in_one_line
+from shared.runtime.receiver import Headers, Receiver
+from shared.runtime.retry import FIRESTORE, call
+
+#: How long ago an ending was recorded that is compared with Chat: until then its own messages set it right.
+#: Twice the time between two calls, so that one that fails is made up for.
+EARLIEST, LATEST = timedelta(minutes=2), timedelta(minutes=12)
+#: After this a question has no message left that could come again: five attempts of every step are over.
+NEVER_ENDS = timedelta(hours=1)
+#: More at once do not fit into the time of one call; the next call goes on.
+MOST = 200
+REASON = "never_ended"
+
+
+class Sweeper(Receiver[None, Services]):
+    """Receives the calls of the scheduler. What goes wrong is logged; the next call tries again."""
+
+    def open(self, _headers: Headers, _body: bytes) -> None:
+        """There is nothing to read."""
+
+    def work(self, _message: None, _headers: Headers, deadline: Deadline) -> None:
+        """Set right what is wrong. Raises Permanent or Transient."""
+        now = datetime.now(UTC)
+        for asked, ending in _ended(self.services, now, deadline):
+            _put_back(asked, ending, self.services, deadline)
+        for question in _never_ended(self.services, now, deadline):
+            _end(question, self.services, deadline)
+
+    def question_id(self, _message: None, _body: bytes) -> str | None:
+        """A call is about no question."""
+        return None
+
+    def park(
+        self, _message: None, _headers: Headers, _body: bytes, _trouble: StepError, _deadline: Deadline
+    ) -> None:
+        """There is nothing to keep."""
+
+
+def _ended(services: Services, now: datetime, deadline: Deadline) -> Iterator[tuple[Question, Ending]]:
+    conditions = [("ended_at", ">=", now - LATEST), ("ended_at", "<=", now - EARLIEST)]
+    for fields in _found(services, conditions, deadline):
+        ending = records.standing_in(fields, now).ending
+        if ending is not None and ending.asked is not None:
+            yield ending.asked, ending
+
+
+def _never_ended(services: Services, now: datetime, deadline: Deadline) -> Iterator[Question]:
+    for fields in _found(services, [("opened_at", "<=", now - NEVER_ENDS)], deadline):
+        try:
+            yield Question.model_validate(fields.get("asked"))
+        except ValidationError as error:
+            logs.error("A question that never ended cannot be read", error=in_one_line(error))
+
+
+def _found(
+    services: Services, conditions: list[tuple[str, str, datetime]], deadline: Deadline
+) -> list[dict[str, Any]]:
+    query = services.firestore.collection(records.COLLECTION)
+    for condition in conditions:
+        query = query.where(filter=FieldFilter(*condition))
+    snapshots = call(
+        lambda timeout: list(query.limit(MOST).stream(retry=None, timeout=timeout)), FIRESTORE, deadline
+    )
+    if len(snapshots) == MOST:
+        logs.warning("More questions than one call looks at", most=MOST)
+    return [snapshot.to_dict() or {} for snapshot in snapshots]
+
+
+def _put_back(question: Question, ending: Ending, services: Services, deadline: Deadline) -> None:
+    """Compare an ending with what its messages say. One that is not there was deleted by a person."""
+    with logs.context(question=question.id):
+        try:
+            shown = services.chat.shown(question, len(ending.parts), deadline)
+            # Where Chat has refused the card, the sources stand below the text.
+            if all(
+                said is None or said.startswith(part) for said, part in zip(shown, ending.parts, strict=True)
+            ):
+                return
+            logs.error("Chat does not show what must stand; it is put back")
+            services.display.ending(question, services.records.standing(question, deadline), deadline)
+        except Exception as error:
+            logs.error("Not set right; the next call tries again", error=in_one_line(error))
+
+
+def _end(question: Question, services: Services, deadline: Deadline) -> None:
+    """Keep the question as a dead letter of the step that it never came to, and tell who has asked."""
+    envelope = Envelope(trace=trace_of({}), question=question)
+    first = pipeline().first.name
+    sent = message(envelope.to_bytes(), question_id=question.id, step=first, trace=envelope.trace)
+    letter = DeadLetter(
+        data=sent.data,
+        from_chat=False,
+        attributes=sent.attributes,
+        message_id="",
+        parked_by=None,
+        reason=REASON,
+        deliveries=None,
+        question=question,
+        envelope=envelope,
+    )
+    with logs.context(question=question.id):
+        try:
+            keep(letter, services, deadline)
+            tell(letter, services, deadline)
+        except Exception as error:
+            logs.error("Not ended; the next call tries again", error=in_one_line(error))

@@ -1,0 +1,98 @@
+"""A question is registered: who asked, what it is asked in, and that it waits, by one read and one commit.
+
+The commit is what makes an event that is sent twice one question, and what keeps out a question that the bot
+has been told to forget.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum, auto
+from typing import Any
+
+from ingest_fn.pace import Pace
+from shared.chat.places import Place
+from shared.memory.conversations import Conversations, history_in, known_in
+from shared.memory.firestore import Fields, change_all
+from shared.memory.forgotten import Forgotten, covers
+from shared.memory.records import Records, standing_in
+from shared.messages.ending import APOLOGY
+from shared.messages.envelope import Question, Turn
+from shared.runtime import logs
+from shared.runtime.deadline import Deadline
+from shared.runtime.errors import in_one_line
+
+#: Seconds for reading and writing; a question that cannot be registered still gets an answer.
+WAIT_FOR_REGISTERING = 4.0
+
+
+class Outcome(Enum):
+    """What is to become of a question."""
+
+    GO_ON = auto()
+    #: It has ended before: the event was sent again.
+    ENDED = auto()
+    TOO_MANY = auto()
+    FORGOTTEN = auto()
+
+
+@dataclass(frozen=True)
+class Registered:
+    """What is to become of a question, and the history that it was asked in.
+
+    `of_space` is what is remembered of its space, where a thread of a direct message may have begun; None
+    where that was not read.
+    """
+
+    outcome: Outcome = Outcome.GO_ON
+    history: tuple[Turn, ...] = ()
+    of_space: tuple[Turn, ...] | None = None
+
+
+class Register:
+    """The register in one Firestore database."""
+
+    def __init__(self, client: Any, pace: Pace, conversations: Conversations, records: Records) -> None:
+        self._client = client
+        self._pace = pace
+        self._conversations = conversations
+        self._records = records
+        self._forgotten = Forgotten(client)
+
+    def add(self, place: Place, question: Question, deadline: Deadline) -> Registered:
+        """Register a question. Never fails: without the memory it goes on, without a history."""
+        now, with_space = datetime.now(UTC), place.flat and question.conversation != place.space
+        registered = Registered()
+
+        def edit(documents: list[Fields | None]) -> list[Fields | None]:
+            nonlocal registered
+            asker, conversation, record, *others = documents
+            space = others.pop(0) if with_space else None
+            past = history_in(conversation, question, now)
+            ending = standing_in(record, now).ending
+            asked = self._pace.counted(asker, question.id, now)
+            if covers(others, question):
+                registered = Registered(Outcome.FORGOTTEN)
+            elif past.answered or (ending is not None and ending.kind != APOLOGY):
+                registered = Registered(Outcome.ENDED)
+            elif asked is None:
+                registered = Registered(Outcome.TOO_MANY)
+            else:
+                known = known_in(space, now) if with_space else None
+                registered = Registered(Outcome.GO_ON, past.history, known)
+                pending = self._conversations.with_pending(conversation, question, now)
+                opened = None if standing_in(record, now).known else self._records.opened(question, now)
+                return [asked or None, pending, opened, *(None for _ in documents[3:])]
+            return []
+
+        references = [
+            self._pace.reference(question.person),
+            self._conversations.reference(question.conversation),
+            self._records.reference(question.id),
+            *([self._conversations.reference(place.space)] if with_space else []),
+            *self._forgotten.references(question),
+        ]
+        try:
+            change_all(self._client, references, edit, deadline.within(WAIT_FOR_REGISTERING))
+        except Exception as error:
+            logs.error("The question is not registered; going on", error=in_one_line(error))
+        return registered
