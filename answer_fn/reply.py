@@ -11,7 +11,7 @@ from shared.chat.cards import shortened
 from shared.chat.endings import quote_of
 from shared.chat.sanitise import words
 from shared.language.catalogue import text
-from shared.language.courtesies import is_only_polite
+from shared.language.follow_ups import is_only_polite
 from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, Ending, Source, origin
 from shared.messages.envelope import Envelope, Question
 

@@ -14,7 +14,7 @@ from evaluation.model import envelope
 from evaluation.run import Track
 from local.stand_ins.rag.terms import terms
 from reformulate_fn.guard import fault
-from shared.language.courtesies import stands_alone
+from shared.language.follow_ups import stands_alone
 from shared.language.keywords import keywords
 from shared.messages.envelope import Envelope
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from reformulate_fn.rewrite import Rewriter, query
 from shared.chat.cards import progress
 from shared.chat.display import Display
+from shared.language.follow_ups import stands_alone
 from shared.memory.failures import Failures
 from shared.messages.envelope import Envelope
 from shared.messages.step import Times
@@ -35,7 +36,7 @@ def reformulate(envelope: Envelope, services: Services, deadline: Deadline) -> E
 def show_query(envelope: Envelope, services: Services, deadline: Deadline, times: Times) -> None:
     """Show in the progress card what is searched for; the question's own words are there from the start."""
     question = envelope.question
-    if not envelope.history or envelope.literal:
+    if stands_alone(envelope):
         return
     card = progress(
         question.language, pipeline().after("reformulate").stage, envelope.search_query, seconds=times

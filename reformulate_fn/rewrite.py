@@ -8,8 +8,8 @@ from typing import Any
 from reformulate_fn.guard import fault
 from reformulate_fn.prompts import config, prompt
 from shared.language.catalogue import grammars
-from shared.language.courtesies import stands_alone
 from shared.language.detect import of_text
+from shared.language.follow_ups import stands_alone
 from shared.language.keywords import by_rule
 from shared.messages.envelope import Envelope
 from shared.runtime import logs

@@ -6,7 +6,7 @@ Keywords lift a search by words and hurt a search by embeddings, so they go to t
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from shared.language.courtesies import stands_alone
+from shared.language.follow_ups import stands_alone
 from shared.language.keywords import by_rule, with_keywords_of
 from shared.messages.envelope import Envelope
 from shared.runtime.errors import Permanent

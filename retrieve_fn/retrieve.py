@@ -8,7 +8,7 @@ from retrieve_fn.queries import SearchKind, queries
 from retrieve_fn.search import Corpus, search
 from shared.chat.cards import progress
 from shared.chat.display import Display
-from shared.language.courtesies import is_only_polite
+from shared.language.follow_ups import is_only_polite
 from shared.memory.failures import Failures
 from shared.messages.envelope import Envelope
 from shared.messages.step import Times

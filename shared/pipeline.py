@@ -143,6 +143,8 @@ def pipeline() -> Pipeline:
     """The table; the file is read once. Raises OSError, and ValueError or TypeError for a wrong one."""
     table: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     rows: list[dict[str, Any]] = table.pop("steps")
+    if len({row["takes"] for row in rows}) < len(rows):
+        raise ValueError("shared/pipeline.json: two rows take the same topic")
     way = [row for row in rows if row["takes"] != table["dead_letters"]]
     [teller] = [row for row in rows if row not in way]
     gives = [row["takes"] for row in way[1:]] + [None]

@@ -10,7 +10,7 @@ from functools import cache
 from shared.language.catalogue import grammar, grammars, languages
 from shared.language.detect import plain
 from shared.language.words import any_of
-from shared.messages.envelope import Envelope, Language
+from shared.messages.envelope import Language
 
 _QUESTION_MARK = re.compile("[?？]")
 
@@ -24,18 +24,6 @@ def is_small_talk(text: str, after: str = "") -> bool:
     if _agreement().fullmatch(said):
         return not _ends_asking(after)
     return any(_courtesy(language).fullmatch(said) for language in languages())
-
-
-def is_only_polite(envelope: Envelope) -> bool:
-    """Whether a question is small talk after what was said before it, and not to be taken literally."""
-    before = envelope.history[-1].text if envelope.history else ""
-    return not envelope.literal and is_small_talk(envelope.question.text, before)
-
-
-def stands_alone(envelope: Envelope) -> bool:
-    """Whether nothing that was said before bears on what is searched for: there was nothing, the question is
-    small talk, or it is to be taken literally."""
-    return envelope.literal or not envelope.history or is_only_polite(envelope)
 
 
 def confirms(text: str) -> bool:

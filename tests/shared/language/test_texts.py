@@ -22,7 +22,7 @@ def _flat(language: str) -> dict[str, str]:
 
 
 def test_english_and_japanese_are_spoken() -> None:
-    assert set(languages()) == {"en", "ja"}
+    assert {"en", "ja"} <= set(languages())
 
 
 @pytest.mark.parametrize("language", languages())
@@ -67,8 +67,8 @@ def test_values_fill_the_placeholders() -> None:
         ("ja-JP", "How?", "ja"),
         ("en_GB", "VPNの設定", "en"),
         (None, "VPNの設定", "ja"),
-        ("fr", "ＶＰＮ ｾｯﾃｲ", "ja"),
-        ("fr", "Comment faire ?", "en"),
+        ("cy", "ＶＰＮ ｾｯﾃｲ", "ja"),
+        ("cy", "Sut mae gosod?", "en"),
         ("", "hello", "en"),
     ],
 )
