@@ -96,17 +96,9 @@ def _found(
 
 
 def _put_back(question: Question, ending: Ending, services: Services, deadline: Deadline) -> None:
-    """Compare an ending with what its messages say. One that is not there was deleted by a person."""
     with logs.context(question=question.id):
         try:
-            shown = services.chat.shown(question, len(ending.parts), deadline)
-            # Where Chat has refused the card, the sources stand below the text.
-            if all(
-                said is None or said.startswith(part) for said, part in zip(shown, ending.parts, strict=True)
-            ):
-                return
-            logs.error("Chat does not show what must stand; it is put back")
-            services.display.ending(question, services.records.standing(question, deadline), deadline)
+            services.display.put_back(question, records.Standing(ending), deadline)
         except Exception as error:
             logs.error("Not set right; the next call tries again", error=in_one_line(error))
 
