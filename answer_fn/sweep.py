@@ -55,7 +55,7 @@ class Sweeper(Receiver[None, Services]):
             _end(question, self.services, deadline)
         logs.info("Swept", ended=len(ended), never_ended=len(never_ended))
 
-    def question_id(self, _message: None, _body: bytes) -> str | None:
+    def question(self, _message: None, _body: bytes) -> str | None:
         """A call is about no question."""
         return None
 

@@ -16,7 +16,7 @@ from shared.memory.firestore import Fields
 from shared.memory.records import Records
 from shared.messages.dead_letter import DeadLetter, question_id_in, reference
 from shared.messages.ending import APOLOGY, Ending, Source, origin
-from shared.messages.envelope import Context, Envelope, Language
+from shared.messages.envelope import Context, Envelope, Language, Question
 from shared.pipeline import step
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -68,9 +68,9 @@ class Teller(Receiver[DeadLetter, Services]):
         question, trace = message.question, message.attributes.get("traceparent", "")
         return {"question": question.id if question else "", "trace": trace}
 
-    def question_id(self, message: DeadLetter | None, body: bytes) -> str | None:
-        """The question's id, or what stands for it."""
-        return message.question_id if message else question_id_in(body)
+    def question(self, message: DeadLetter | None, body: bytes) -> Question | str | None:
+        """The question, its id, or what stands for it."""
+        return (message.question or message.question_id) if message else question_id_in(body)
 
     def work(self, message: DeadLetter, _headers: Headers, deadline: Deadline) -> None:
         """Keep the letter, then tell the asker."""

@@ -9,6 +9,7 @@ from ingest_fn.publish import STEP
 from shared.chat.events import question_of
 from shared.chat.payloads import storable
 from shared.messages.dead_letter import unknown_id
+from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError
 from shared.runtime.receiver import Headers, HttpReply, Receiver, Refusal
@@ -43,13 +44,12 @@ class Door(Receiver[Incoming, Services]):
         """Do what the event asks for."""
         ingest(message, self.services, deadline)
 
-    def question_id(self, message: Incoming | None, _body: bytes) -> str | None:
+    def question(self, message: Incoming | None, _body: bytes) -> Question | str | None:
         """The question in the event, or what stands for it."""
         if message is None:
             return None
         kept = storable(message.body)
-        question = question_of(kept)
-        return question.id if question else unknown_id(kept)
+        return question_of(kept) or unknown_id(kept)
 
     def park(
         self,

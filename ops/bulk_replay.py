@@ -13,8 +13,8 @@ from google.api_core.exceptions import GoogleAPICallError
 from ops.case import Case
 from ops.replay import CLAIM, Order, Outcome, Result, answered, replay
 from ops.world import World
-from shared.memory.cases import MOST_BYTES, count
-from shared.memory.firestore import Fields
+from shared.memory.cases import MOST_BYTES
+from shared.memory.firestore import Fields, count
 from shared.pipeline import pipeline
 from shared.runtime.errors import StepError
 

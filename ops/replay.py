@@ -17,8 +17,8 @@ from ops.changes import Change
 from ops.errors import OpsError
 from ops.resend import resend
 from ops.world import World
-from shared.memory.cases import DISCARDED, OPEN, REPLAYED, count
-from shared.memory.firestore import Fields, change
+from shared.memory.cases import DISCARDED, OPEN, REPLAYED
+from shared.memory.firestore import Fields, change, count
 from shared.memory.records import COLLECTION
 from shared.messages.ending import APOLOGY
 from shared.runtime.deadline import Deadline

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, change_all, expiry
+from shared.memory.firestore import Fields, change, change_all, count, expiry
 from shared.memory.forgotten import Forgotten, covers, forgotten_until
 from shared.messages.dead_letter import DeadLetter, reference
 from shared.messages.ending import APOLOGY, Ending
@@ -171,12 +171,6 @@ def _known_reason(current: Fields, case: Fields) -> Fields:
     if case["reason"] != NO_RECORD or not isinstance(known, str) or current.get("step") != case["step"]:
         return {}
     return {"reason": known, "error": current.get("error")}
-
-
-def count(fields: Fields, name: str) -> int:
-    """A number of a case; 0 where there is none."""
-    number = fields.get(name)
-    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else 0
 
 
 def _failed(letter: DeadLetter, failure: Fields | None) -> Fields:

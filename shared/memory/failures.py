@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, document_id, expiry, read
+from shared.memory.firestore import Fields, change_all, count, document_id, expiry, read
+from shared.memory.forgotten import Forgotten, covers
+from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError
 from shared.runtime.retry import FIRESTORE_ONCE
@@ -22,33 +24,47 @@ class Failures:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._forgotten = Forgotten(client)
 
     def note(
-        self, question_id: str, step: str, trouble: StepError, stack: list[str], deadline: Deadline
+        self, question: Question | str, step: str, trouble: StepError, stack: list[str], deadline: Deadline
     ) -> int:
         """Count one failed attempt of `step`, and return how many there were.
 
-        Raises Transient or Permanent when it cannot be stored.
+        `question`: its id, or what stands for it, where no more is known. Of a question that is to be
+        forgotten nothing is stored: then it is 0. Raises Transient or Permanent when it cannot be stored.
         """
-        now = datetime.now(UTC)
-        reference = self.reference(question_id, step)
+        now, attempts = datetime.now(UTC), 0
+        asked = None if isinstance(question, str) else question
+        question_id = asked.id if asked else str(question)
 
-        def edit(current: Fields | None) -> Fields:
+        def edit(documents: list[Fields | None]) -> list[Fields | None]:
+            nonlocal attempts
+            current, *notes = documents
+            attempts = 0
+            if asked and covers(notes, asked):
+                return []
             earlier = current or {}
-            return {
+            attempts = count(earlier, "count") + 1
+            failure = {
                 "question_id": question_id,
                 "step": step,
                 "reason": trouble.reason,
                 "error": str(trouble),
                 "stack": stack,
-                "count": _count(earlier) + 1,
+                "count": attempts,
                 "first_at": earlier.get("first_at", now),
                 "last_at": now,
                 "expired_at": expiry(now, retention.FAILURES),
             }
+            return [failure, *(None for _ in notes)]
 
-        stored = change(self._client, reference, edit, deadline, FIRESTORE_ONCE)
-        return _count(stored or {})
+        references = [
+            self.reference(question_id, step),
+            *(self._forgotten.references(asked) if asked else ()),
+        ]
+        change_all(self._client, references, edit, deadline, policy=FIRESTORE_ONCE)
+        return attempts
 
     def find(self, question_id: str, step: str, deadline: Deadline) -> Fields | None:
         """The record of a step's failures for a question, or None: it never failed, or its process died."""
@@ -58,8 +74,3 @@ class Failures:
     def reference(self, question_id: str, step: str) -> Any:
         """The reference of the record of a step's failures for a question."""
         return self._client.collection(COLLECTION).document(f"{document_id(question_id)}.{step}")
-
-
-def _count(record: Fields) -> int:
-    count = record.get("count")
-    return count if isinstance(count, int) else 0

@@ -14,10 +14,13 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from shared.runtime.retry import FIRESTORE, Policy, call
 
-__all__ = ["Fields", "change", "change_all", "document_id", "expiry", "read", "read_all"]
+__all__ = ["Fields", "change", "change_all", "count", "document_id", "expiry", "read", "read_all"]
 
 #: How often a change is tried anew when somebody else has changed the document meanwhile.
 MOST_CHANGES = 8
+
+#: Firestore's integers end at 2**63.
+MOST_COUNTED = 1_000_000
 
 Fields = dict[str, Any]
 #: Removes a field that no document of ours has: a write that changes nothing leaves the document's update
@@ -29,6 +32,14 @@ def expiry(now: datetime, keep: timedelta) -> datetime:
     """The `expired_at` of a document saved `now`: Firestore's TTL policy sits on this field, and readers
     check it themselves, because the deletion comes late (often by hours)."""
     return now + keep
+
+
+def count(fields: Fields, name: str) -> int:
+    """A number that counts something; 0 where there is none, or one that we never come to."""
+    number = fields.get(name)
+    if not isinstance(number, int) or isinstance(number, bool):
+        return 0
+    return number if 0 <= number < MOST_COUNTED else 0
 
 
 def read(reference: Any, deadline: Deadline, policy: Policy = FIRESTORE) -> Any:
@@ -66,7 +77,12 @@ def change(
 
 
 def read_all(
-    client: Any, references: Sequence[Any], deadline: Deadline, *, fields: Sequence[str] | None = None
+    client: Any,
+    references: Sequence[Any],
+    deadline: Deadline,
+    *,
+    fields: Sequence[str] | None = None,
+    policy: Policy = FIRESTORE,
 ) -> list[Any]:
     """The snapshots of several documents as they are at one moment, in the order of the references.
 
@@ -74,7 +90,7 @@ def read_all(
     """
     found = call(
         lambda timeout: list(client.get_all(references, field_paths=fields, retry=None, timeout=timeout)),
-        FIRESTORE,
+        policy,
         deadline,
     )
     by_path = {snapshot.reference.path: snapshot for snapshot in found}
@@ -101,12 +117,13 @@ def change_all(
     for number in range(MOST_CHANGES):
         if number:
             time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
-        snapshots = seen if seen and not number else read_all(client, references, deadline, fields=fields)
-        wanted = edit([snapshot.to_dict() if snapshot.exists else None for snapshot in snapshots])
+        if seen is None or number:
+            seen = read_all(client, references, deadline, fields=fields, policy=policy)
+        wanted = edit([snapshot.to_dict() if snapshot.exists else None for snapshot in seen])
         if not any(wanted):
             return
         try:
-            _commit(client, list(zip(snapshots, wanted, strict=True)), deadline, policy)
+            _commit(client, list(zip(seen, wanted, strict=True)), deadline, policy)
         except (AlreadyExists, FailedPrecondition, NotFound):
             continue
         return

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from typing import Literal, Protocol, TypeVar
 
 from shared.messages.dead_letter import question_id_in, unknown_id
-from shared.messages.envelope import Envelope
+from shared.messages.envelope import Envelope, Question
 from shared.pipeline import Row
 from shared.runtime import logs, receiver
 from shared.runtime.cloudevent import data_of, message, passed_on, received_attributes, seconds_of
@@ -90,9 +90,9 @@ class Step(Receiver[Envelope, W]):
         """The question and the trace."""
         return {"question": message.question.id, "trace": message.trace}
 
-    def question_id(self, message: Envelope | None, body: bytes) -> str:
-        """The question's id, also in an envelope that cannot be opened or was cut off."""
-        return message.question.id if message else question_id_in(body) or unknown_id(body)
+    def question(self, message: Envelope | None, body: bytes) -> Question | str:
+        """The question, or its id in an envelope that cannot be opened or was cut off."""
+        return message.question if message else question_id_in(body) or unknown_id(body)
 
     def work(self, message: Envelope, headers: Headers, deadline: Deadline) -> None:
         """Do the work, publish the result, then show it."""

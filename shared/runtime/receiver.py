@@ -25,12 +25,17 @@ HttpReply = tuple[Any, int]
 Headers = Mapping[str, str]
 
 
+class HasId(Protocol):
+    """A question, as far as it matters here."""
+
+    @property
+    def id(self) -> str: ...
+
+
 class FailureRecords(Protocol):
     """Where failed attempts are recorded (`shared/memory/failures.py`)."""
 
-    def note(
-        self, question_id: str, step: str, trouble: StepError, stack: list[str], deadline: Deadline
-    ) -> int:
+    def note(self, question: Any, step: str, trouble: StepError, stack: list[str], deadline: Deadline) -> int:
         """Record one failed attempt; returns how many there were."""
 
 
@@ -90,8 +95,8 @@ class Receiver(ABC, Generic[M, W]):
         """Keep what can never succeed (None: it could not be opened). Raises Permanent or Transient."""
 
     @abstractmethod
-    def question_id(self, message: M | None, body: bytes) -> str | None:
-        """The question that a request is about, or what stands for it; None where nothing may be recorded."""
+    def question(self, message: M | None, body: bytes) -> HasId | str | None:
+        """The question that a request is about, its id, or what stands for it; None to record nothing."""
 
     def about(self, message: M) -> dict[str, str]:
         """What every log line of a message names, such as its question and its trace."""
@@ -127,10 +132,11 @@ class Receiver(ABC, Generic[M, W]):
         self, message: M | None, headers: Headers, body: bytes, error: Exception, deadline: Deadline
     ) -> HttpReply:
         trouble, stack = classify(error, ""), logs.frames(error)
-        question_id = self.question_id(message, body)
+        question = self.question(message, body)
+        question_id = question if isinstance(question, str) else question and question.id
         with logs.context(**({"question": question_id} if question_id else {})):
             logs.error("Step failed", reason=trouble.reason, error=str(trouble), frames=stack)
-            attempts = self._record(question_id, trouble, stack, deadline)
+            attempts = self._record(question, trouble, stack, deadline)
             if isinstance(trouble, Permanent):
                 return self._park(message, headers, body, trouble, deadline)
             if message is not None:
@@ -138,13 +144,13 @@ class Receiver(ABC, Generic[M, W]):
         return self.redeliver
 
     def _record(
-        self, question_id: str | None, trouble: StepError, stack: list[str], deadline: Deadline
+        self, question: HasId | str | None, trouble: StepError, stack: list[str], deadline: Deadline
     ) -> int:
         """How often the step has failed for this question; 0 where that is not recorded."""
-        if question_id is None:
+        if question is None:
             return 0
         try:
-            return self.services.failures.note(question_id, self.name, trouble, stack, deadline)
+            return self.services.failures.note(question, self.name, trouble, stack, deadline)
         except Exception as failure:
             logs.error("The failure could not be recorded", error=in_one_line(failure))
             return 0

@@ -189,7 +189,7 @@ def test_more_than_one_is_only_replayed_when_somebody_says_yes(desk: Desk, inbox
 
     assert run.code == 6
     assert "Replay 2 dead letters" in run.err
-    assert "Pass --yes" in run.err
+    assert "pass --yes to confirm" in run.err
     assert taken.is_empty()
 
 

@@ -14,7 +14,7 @@ from shared.memory.conversations import COLLECTION as CONVERSATIONS
 from shared.memory.firestore import document_id
 from shared.messages.dead_letter import reference
 from tests.support.loopback import http
-from tests.support.operating import Desk, Ran, finished, started
+from tests.support.operating import Desk, Ran, finished, ran, started
 from tests.support.stack import HELPDESK, SALES, Stack
 
 pytest_plugins = ["tests.support.stack_fixtures"]
@@ -46,8 +46,11 @@ def environment(stack: Stack) -> dict[str, str]:
 
 
 def ops(stack: Stack, *arguments: str) -> Ran:
-    """An operator's command, in a process of its own."""
-    return finished(started(*arguments, environment=environment(stack)), seconds=300)
+    """An operator's command. It runs in this process: the one that is killed has a process of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment(stack).items():
+            patch.setenv(name, value)
+        return ran(*arguments)
 
 
 def cases(stack: Stack) -> list[dict[str, Any]]:

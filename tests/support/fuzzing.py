@@ -19,7 +19,7 @@ from tests.support.factories import envelope, push
 from tests.support.golden_events import NAMES, golden
 
 GIVEN_CASES = os.environ.get("FUZZ_CASES")
-CASES = int(GIVEN_CASES or 120)
+CASES = int(GIVEN_CASES or 50)
 #: Seconds that one case may take on a busy machine: whatever takes longer hangs.
 PER_CASE = 15.0
 EVENTS = [golden(name) for name in NAMES]

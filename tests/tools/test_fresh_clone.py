@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests import ROOT
 from tests.support.interrupting import interruptible
-from tools.installer import base_python, find_pip
+from tools.installer import SetupFailed, base_python, find_pip, install
 
 pytestmark = pytest.mark.slow
 NO_PATH = "/nonexistent"
@@ -81,30 +82,80 @@ def clone(tmp_path: Path) -> Clone:
     return Clone(tmp_path / "clone")
 
 
-def test_a_setup_is_done_once(clone: Clone) -> None:
-    code, output = clone.setup("run")
-    assert code == 0, output
-    assert "Making .venv" in output
-    assert (clone.version("apple"), clone.version("plum")) == ("1", "")
-    (clone.root / ".local" / "setup.log").unlink()
+@dataclass
+class Begun:
+    """A clone whose first setup found no index; then two succeeded at once, with misleading pip settings."""
+
+    clone: Clone
+    unreachable: tuple[int, str]
+    at_once: list[tuple[int, str]]
+    elsewhere: Path
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
+    clone = Clone(tmp_path_factory.mktemp("begun") / "clone")
+    nowhere = {"PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "PIP_INDEX_URL": CLOSED_PORT, "PIP_RETRIES": "1"}
+    unreachable = clone.setup("run", **nowhere)
+    elsewhere = clone.root.with_name("elsewhere")
+    misleading = {"PIP_TARGET": str(elsewhere), "PIP_USER": "1", "PYTHONPATH": str(elsewhere)}
+    both = [clone.start("run", **misleading) for _ in range(2)]
+    outputs = [process.communicate(timeout=60)[0] for process in both]
+    at_once = [(process.returncode, output) for process, output in zip(both, outputs, strict=True)]
+    shutil.copytree(clone.root, clone.root.with_name("as-begun"), symlinks=True)
+    return Begun(clone, unreachable, at_once, elsewhere)
+
+
+@pytest.fixture
+def finished(begun: Begun) -> Clone:
+    """The clone as its first setups left it, whatever another test did: a venv holds in one place."""
+    shutil.rmtree(begun.clone.root)
+    shutil.copytree(begun.clone.root.with_name("as-begun"), begun.clone.root, symlinks=True)
+    return begun.clone
+
+
+def test_an_unreachable_index_is_told_and_the_next_setup_succeeds(begun: Begun, finished: Clone) -> None:
+    code, output = begun.unreachable
+    assert code == 1
+    assert "The package index cannot be reached" in output
+    assert str(finished.root / ".local" / "setup.log") in output
+    assert "Traceback" not in output
+    assert finished.version("apple") == "1"
+
+
+def test_two_setups_at_once_do_the_work_once(begun: Begun, finished: Clone) -> None:
+    outputs = [output for _, output in begun.at_once]
+    assert [code for code, _ in begun.at_once] == [0, 0], outputs
+    assert sorted("Making .venv" in output for output in outputs) == [False, True]
+    assert "Waiting for another setup" in next(output for output in outputs if "Making" not in output)
+    assert finished.version("apple") == "1"
+
+
+def test_a_personal_pip_setting_does_not_send_packages_elsewhere(begun: Begun, finished: Clone) -> None:
+    assert finished.version("apple") == "1"
+    assert not begun.elsewhere.exists()
+
+
+def test_a_setup_is_done_once(finished: Clone) -> None:
+    assert (finished.version("apple"), finished.version("plum")) == ("1", "")
+    (finished.root / ".local" / "setup.log").unlink()
     before = cpu_seconds()
-    assert clone.setup("run") == (0, "")
+    assert finished.setup("run") == (0, "")
     assert cpu_seconds() - before < 0.5
-    assert not (clone.root / ".local" / "setup.log").exists()
+    assert not (finished.root / ".local" / "setup.log").exists()
 
 
-def test_the_test_tools_are_added_and_stay(clone: Clone) -> None:
-    clone.setup("run")
-    code, output = clone.setup("test")
+def test_the_test_tools_are_added_and_stay(finished: Clone) -> None:
+    code, output = finished.setup("test")
     assert code == 0, output
     assert "Making" not in output
-    assert clone.version("plum") == "1"
-    assert clone.setup("run") == (0, "")
-    clone.require(apple="2")
-    code, output = clone.setup("run")
+    assert finished.version("plum") == "1"
+    assert finished.setup("run") == (0, "")
+    finished.require(apple="2")
+    code, output = finished.setup("run")
     assert code == 0, output
-    assert (clone.version("apple"), clone.version("plum")) == ("2", "1")
-    assert clone.setup("test") == (0, "")
+    assert (finished.version("apple"), finished.version("plum")) == ("2", "1")
+    assert finished.setup("test") == (0, "")
 
 
 def test_a_setup_that_was_killed_is_done_afresh(clone: Clone) -> None:
@@ -114,52 +165,42 @@ def test_a_setup_that_was_killed_is_done_afresh(clone: Clone) -> None:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    half_done = clone.venv / "half-done"
-    half_done.touch()
-    code, output = clone.setup("run")
-    assert code == 0, output
-    assert not half_done.exists()
-    assert clone.version("apple") == "1"
+    assert_made_anew(clone)
 
 
-def test_a_venv_that_cannot_be_trusted_is_made_anew(clone: Clone, tmp_path: Path) -> None:
-    clone.setup("run")
-    moved = Clone(tmp_path / "moved")
-    shutil.copytree(clone.venv, moved.venv, symlinks=True)
-    assert "Making .venv" in moved.setup("run")[1]
-    python = clone.venv / "bin" / "python"
+def test_a_venv_that_was_copied_is_made_anew(finished: Clone, clone: Clone) -> None:
+    shutil.copytree(finished.venv, clone.venv, symlinks=True)
+    assert_made_anew(clone)
+
+
+def test_a_venv_whose_python_is_gone_is_made_anew(finished: Clone, tmp_path: Path) -> None:
+    python = finished.venv / "bin" / "python"
     python.unlink()
     python.symlink_to(tmp_path / "uninstalled")
-    assert "Making .venv" in clone.setup("run")[1]
-    assert clone.version("apple") == "1"
+    assert_made_anew(finished)
 
 
-def test_two_setups_at_once_do_the_work_once(clone: Clone) -> None:
-    both = [clone.start("run") for _ in range(2)]
-    outputs = [process.communicate(timeout=60)[0] for process in both]
-    assert [process.returncode for process in both] == [0, 0], outputs
-    assert sorted("Making" in output for output in outputs) == [False, True]
-    assert "Waiting for another setup" in next(output for output in outputs if "Making" not in output)
-    assert clone.version("apple") == "1"
+def assert_made_anew(clone: Clone) -> None:
+    """The next setup empties the venv; what it does after that is what every first one does."""
+    left_over = clone.venv / "left-over"
+    left_over.touch()
+    process = clone.start("run")
+    while left_over.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert "Making .venv" in output
 
 
-def test_an_unreachable_index_is_told_and_the_next_setup_succeeds(clone: Clone) -> None:
-    nowhere = {"PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "PIP_INDEX_URL": CLOSED_PORT, "PIP_RETRIES": "1"}
-    code, output = clone.setup("run", **nowhere)
-    assert code == 1
-    assert "The package index cannot be reached" in output
-    assert str(clone.root / ".local" / "setup.log") in output
-    assert "Traceback" not in output
-    assert clone.setup("run")[0] == 0
-    assert clone.version("apple") == "1"
-
-
-def test_a_missing_wheel_is_named(clone: Clone) -> None:
-    clone.require(apple="3")
-    code, output = clone.setup("run")
-    assert code == 1
-    assert "has no ready-made wheel of apple==3 for Python" in output
-    assert "Traceback" not in output
+def test_a_missing_wheel_is_named(finished: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(finished.wheels))
+    finished.require(apple="3")
+    pip = [base_python(), "-m", "pip", "--python", str(finished.venv / "bin" / "python")]
+    with pytest.raises(SetupFailed, match="has no ready-made wheel of apple==3 for Python"):
+        install(pip, finished.root / "local" / "requirements.txt", finished.root / "log", lambda found: None)
 
 
 def test_ctrl_c_ends_without_a_traceback(clone: Clone) -> None:
@@ -174,14 +215,6 @@ def test_ctrl_c_ends_without_a_traceback(clone: Clone) -> None:
     assert "Traceback" not in output
 
 
-def test_a_personal_pip_setting_does_not_send_packages_elsewhere(clone: Clone, tmp_path: Path) -> None:
-    elsewhere = {"PIP_TARGET": str(tmp_path / "elsewhere"), "PIP_USER": "1", "PYTHONPATH": str(tmp_path)}
-    code, output = clone.setup("run", **elsewhere)
-    assert code == 0, output
-    assert clone.version("apple") == "1"
-    assert not (tmp_path / "elsewhere").exists()
-
-
 def test_ensurepip_gives_the_venv_a_pip_that_works(tmp_path: Path) -> None:
     subprocess.run([base_python(), "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
     python = tmp_path / "venv" / "bin" / "python"
@@ -194,9 +227,11 @@ def test_ensurepip_gives_the_venv_a_pip_that_works(tmp_path: Path) -> None:
 def old_pythons() -> list[str]:
     """Interpreters older than 3.11 on this machine, where the usual places have them."""
     names = ("python2.7", *(f"python3.{minor}" for minor in range(6, 11)))
-    on_path = [path for name in names if (path := shutil.which(name))]
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    return [python for python in (*on_path, *map(str, sorted(pyenv.glob("*/bin/python")))) if is_old(python)]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    # pyenv's shims are slow, and start what is in its `versions`.
+    on_path = [path for name in names if (path := shutil.which(name)) and Path(path).parent.name != "shims"]
+    found = (*on_path, *map(str, sorted((pyenv / "versions").glob("*/bin/python"))))
+    return [python for python in found if is_old(python)]
 
 
 def is_old(python: str) -> bool:
@@ -224,8 +259,8 @@ def test_an_old_python_hands_over_to_a_newer_one_on_the_path(
 ) -> None:
     (tmp_path / "bin").mkdir()
     newer = tmp_path / "bin" / "python3.12"
-    newer.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    newer.write_text(f'#!/bin/sh\necho "newer: $*"\nexec "{sys.executable}" "$@"\n')
     newer.chmod(0o755)
-    code, output = clone.setup("run", python=old[0], PATH=str(tmp_path / "bin"))
+    code, output = clone.setup("--help", python=old[0], PATH=str(tmp_path / "bin"))
     assert code == 0, output
-    assert clone.version("apple") == "1"
+    assert output.startswith("newer: -m tools.prepare --help\nusage: tools/setup.py"), output

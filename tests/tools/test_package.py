@@ -1,5 +1,6 @@
 """The zips of the functions: what is in them, and that each runs alone, as it is deployed."""
 
+import json
 import os
 import shutil
 import socket
@@ -9,6 +10,7 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from tests.support.terraform_config import files_uploaded
 from tools import package
 
 START_SECONDS = 60
+UV = (sys.executable, "-m", "uv", "--quiet")
 PROJECT = "demo"
 GARBAGE = b"\x00 not an envelope"
 #: What a function must be told beside the project.
@@ -42,10 +45,16 @@ STAND_INS = {
     "GEMINI_API_KEY": "made-up",
     "GOOGLE_GEMINI_BASE_URL": f"http://{NOWHERE}",
 }
-#: functions-framework, which says at its end where it has imported `shared` from.
-TELLING_ITS_SHARED = """
-import atexit, runpy, sys
-atexit.register(lambda: print(sys.modules["shared"].__file__))
+#: functions-framework, started without the settings that a function must have. It says where it has imported
+#: `shared` from and why it ended. Then it starts with them: to import everything twice would take seconds.
+STARTED_TWICE = """
+import json, os, runpy, sys
+settings = json.loads(sys.argv.pop(1))
+try:
+    runpy.run_module("functions_framework", run_name="__main__")
+except SystemExit as end:
+    print(json.dumps({"shared": sys.modules["shared"].__file__, "end": end.code}), flush=True)
+os.environ.update(settings)
 runpy.run_module("functions_framework", run_name="__main__")
 """
 
@@ -124,54 +133,86 @@ def deployed_python() -> str:
     return sys.executable
 
 
-@pytest.fixture(scope="module", params=pipeline().folders)
-def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with one function's unpacked zip in `app` and, beside it, a venv of just its requirements.
-
-    The zip holds what Terraform uploads; tests/terraform/test_packages.py compares that with `make package`.
-    """
-    folder = tmp_path_factory.mktemp(request.param)
-    with zipfile.ZipFile(folder / "uploaded.zip", "w") as zipped:
-        for name, path in files_uploaded(request.param).items():
-            zipped.write(path, name)
-    with zipfile.ZipFile(folder / "uploaded.zip") as zipped:
-        zipped.extractall(folder / "app")
-    uv = [sys.executable, "-m", "uv", "--quiet"]
-    subprocess.run([*uv, "venv", "--python", deployed_python(), str(folder / "venv")], check=True)
-    uv += ["pip", "install", "--only-binary", ":all:", "--python", str(folder / "venv/bin/python")]
-    subprocess.run([*uv, "--requirements", str(folder / "app/requirements.txt")], check=True)
-    (folder / "name").write_text(request.param)
+@pytest.fixture(scope="module")
+def venv(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty venv of the Python that the functions are deployed with."""
+    folder = tmp_path_factory.mktemp("deployed") / "venv"
+    subprocess.run([*UV, "venv", "--python", deployed_python(), str(folder)], check=True)
     yield folder
     shutil.rmtree(folder)  # pytest keeps the folders of three runs: a gigabyte each
 
 
-def function_of(deployed: Path) -> str:
-    return (deployed / "name").read_text()
+@dataclass
+class Alone:
+    """One function in a process of its own, and Pub/Sub as far as it is needed."""
+
+    function: str
+    app: Path  #: its unpacked zip
+    url: str
+    log: Path
+    pubsub: ExitStack  #: closed, there is no Pub/Sub
+    side: Side
+    parked: str  #: a subscription to what is parked
 
 
-def required(deployed: Path) -> dict[str, str]:
-    return {"GOOGLE_CLOUD_PROJECT": PROJECT, **REQUIRED.get(function_of(deployed), {})}
+@pytest.fixture(scope="module", params=pipeline().folders)
+def alone(
+    request: pytest.FixtureRequest, venv: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Alone]:
+    """One function's unpacked zip, running with just its requirements from a folder that is not its own.
+
+    The zip holds what Terraform uploads; tests/terraform/test_packages.py compares that with `make package`.
+    The venv is one for all functions: what they share is installed and compiled once.
+    """
+    function = request.param
+    folder = tmp_path_factory.mktemp(function)
+    app = folder / "app"
+    with zipfile.ZipFile(folder / "uploaded.zip", "w") as zipped:
+        for name, path in files_uploaded(function).items():
+            zipped.write(path, name)
+    with zipfile.ZipFile(folder / "uploaded.zip") as zipped:
+        zipped.extractall(app)
+    python = venv / "bin/python"
+    sync = [*UV, "pip", "sync", "--only-binary", ":all:", "--python", str(python)]
+    subprocess.run([*sync, str(app / "requirements.txt")], check=True)
+    subprocess.run([*UV, "pip", "check", "--python", str(python)], check=True)
+    faults = Faults()
+    with ExitStack() as pubsub:
+        address = pubsub.enter_context(serving("pubsub", PubSub(None, faults, mint=lambda **_: ""), faults))
+        side = Side(address)
+        topic = side.topic()
+        settings = required(function) | {
+            "PUBSUB_EMULATOR_HOST": address,
+            "DEAD_LETTER_TOPIC": topic.rpartition("/")[2],
+            "STEP_SECONDS": "20",
+        }
+        log = folder / "log"
+        with served(python, app, settings, log) as url:
+            yield Alone(function, app, url, log, pubsub, side, side.subscription(topic))
 
 
-def environment(deployed: Path) -> dict[str, str]:
-    """A made-up environment that holds nothing of this process's, without the settings that are required."""
-    return {"PATH": "/usr/bin:/bin", "HOME": str(deployed), **STAND_INS}
-
-
-def options(app: Path, port: int) -> list[str]:
-    where = ["--host", "127.0.0.1", "--port", str(port)]
-    return ["--source", str(app / "main.py"), "--target", "main", *where]
+def required(function: str) -> dict[str, str]:
+    return {"GOOGLE_CLOUD_PROJECT": PROJECT, **REQUIRED.get(function, {})}
 
 
 @contextmanager
-def served(deployed: Path, **more: str) -> Iterator[str]:
-    """Serve the unpacked function from a folder that is not its own; yields its URL."""
+def served(python: Path, app: Path, settings: dict[str, str], log: Path) -> Iterator[str]:
+    """Serve the function in `app`, which is given nothing of this process's environment; yields its URL."""
     port = free_port()
-    log = deployed / "log"
+    options = [
+        "--source",
+        str(app / "main.py"),
+        "--target",
+        "main",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     with log.open("w") as output:
         process = subprocess.Popen(
-            [deployed / "venv/bin/python", "-m", "functions_framework", *options(deployed / "app", port)],
-            cwd=deployed, env=environment(deployed) | required(deployed) | more,
+            [python, "-c", STARTED_TWICE, json.dumps(settings), *options],
+            cwd=app.parent, env={"PATH": "/usr/bin:/bin", "HOME": str(app.parent), **STAND_INS},
             stdout=output, stderr=output,
         )  # fmt: skip
     try:
@@ -192,53 +233,37 @@ def wait_until_listening(process: subprocess.Popen[Any], port: int, log: Path) -
     pytest.fail(f"The function does not listen: {log.read_text()}")
 
 
-@pytest.fixture(scope="module")
-def unset(deployed: Path) -> subprocess.CompletedProcess[str]:
-    """The function, started in a folder that is not its own without the settings that it must have."""
-    arguments = options(deployed / "app", free_port())
-    return subprocess.run(
-        [deployed / "venv/bin/python", "-c", TELLING_ITS_SHARED, *arguments], cwd=deployed,
-        env=environment(deployed), capture_output=True, text=True, check=False, timeout=START_SECONDS,
-    )  # fmt: skip
+@pytest.mark.slow
+def test_a_function_imports_its_own_copy_of_shared(alone: Alone) -> None:
+    assert first_start(alone)["shared"] == str(alone.app / "shared" / "__init__.py")
 
 
 @pytest.mark.slow
-def test_a_function_imports_its_own_copy_of_shared(
-    deployed: Path, unset: subprocess.CompletedProcess[str]
-) -> None:
-    assert unset.stdout.splitlines()[-1:] == [str(deployed / "app" / "shared" / "__init__.py")], unset.stderr
+def test_missing_settings_fail_the_start_and_are_named(alone: Alone) -> None:
+    said = first_start(alone)["end"]
+    assert isinstance(said, str)  # Python prints it to stderr, and the exit code is 1
+    assert [name for name in required(alone.function) if name not in said] == []
+    assert "Traceback" not in alone.log.read_text()
+
+
+def first_start(alone: Alone) -> Any:
+    """What the function said when it was started without settings; that is the first line of its log."""
+    return json.loads(alone.log.read_text().partition("\n")[0])
 
 
 @pytest.mark.slow
-def test_missing_settings_fail_the_start_and_are_named(
-    deployed: Path, unset: subprocess.CompletedProcess[str]
-) -> None:
-    assert unset.returncode != 0
-    assert [name for name in required(deployed) if name not in unset.stderr] == []
-    assert "Traceback" not in unset.stderr
-
-
-@pytest.mark.slow
-def test_a_function_alone_answers_as_its_caller_expects(deployed: Path) -> None:
+def test_a_function_alone_answers_as_its_caller_expects(alone: Alone) -> None:
     """What cannot be parked, because Pub/Sub is away, is asked for again."""
-    faults = Faults()
-    with ExitStack() as pubsub:
-        address = pubsub.enter_context(serving("pubsub", PubSub(None, faults, mint=lambda **_: ""), faults))
-        side = Side(address)
-        topic = side.topic()
-        parked = side.subscription(topic)
-        addresses = {"PUBSUB_EMULATOR_HOST": address, "DEAD_LETTER_TOPIC": topic.rpartition("/")[2]}
-        with served(deployed, STEP_SECONDS="20", **addresses) as url:
-            answer = http.post(url, content=GARBAGE)
-            if function_of(deployed) == "ingest_fn":
-                assert answer.status_code == 401
-                assert side.pull(parked) == []
-                return
-            assert (answer.status_code, answer.text) == (204, "")
-            [letter] = side.pull_until(parked)
-            assert letter.message.data == GARBAGE
-            side.close()
-            pubsub.close()
+    answer = http.post(alone.url, content=GARBAGE)
+    if alone.function == "ingest_fn":
+        assert answer.status_code == 401
+        assert alone.side.pull(alone.parked) == []
+        return
+    assert (answer.status_code, answer.text) == (204, "")
+    [letter] = alone.side.pull_until(alone.parked)
+    assert letter.message.data == GARBAGE
+    alone.side.close()
+    alone.pubsub.close()
 
-            answer = http.post(url, content=GARBAGE)
-            assert (answer.status_code, answer.text) == (503, "")
+    answer = http.post(alone.url, content=GARBAGE)
+    assert (answer.status_code, answer.text) == (503, "")

@@ -1,6 +1,7 @@
 """A third language is one file: with a French catalogue in place all that the bot does is done in French, and
 what it does in English and Japanese stays the same."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,11 @@ from tests import ROOT
 
 FRENCH = Path(__file__).with_name("french")
 HERE = "tests/shared/language"
+CONVERSATION, RULES = f"{HERE}/french/conversation.py", f"{HERE}/french/rules.py"
+OTHERS = (
+    *sorted(f"{HERE}/{path.name}" for path in Path(__file__).parent.glob("test_*.py")),
+    "tests/reformulate_fn",
+)
 #: Tests that name the languages there are, or take French for one that is not spoken, or start this again.
 NOT_THERE = (
     f"--ignore={HERE}/test_third_language.py",
@@ -32,22 +38,33 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-def passes(house: Path, *tests: str) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
-    ran = subprocess.run(command, cwd=house, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout[-8000:] + ran.stderr[-2000:]
+@pytest.fixture(scope="module")
+def ran(house: Path) -> str:
+    """What pytest says there, a line for each test; one process, because its start takes seconds."""
+    command = [sys.executable, "-m", "pytest", "-v", "--color=no", "-p", "no:cacheprovider", "-m", "not slow"]
+    command += [CONVERSATION, RULES, *OTHERS, *NOT_THERE]
+    done = subprocess.run(command, cwd=house, capture_output=True, text=True, check=False)
+    assert done.returncode in {0, 1}, done.stdout[-8000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def pass_in(ran: str, *tests: str) -> bool:
+    """Whether the tests of each of these files or folders passed, and there were some."""
+    lines = [line for line in ran.splitlines() if re.search(r"::.* (PASSED|FAILED|ERROR) ", line)]
+    ends = [[" PASSED " in line for line in lines if line.startswith(each)] for each in tests]
+    return all(one and all(one) for one in ends)
 
 
 @pytest.mark.slow
-def test_a_conversation_in_french_goes_the_whole_way(house: Path) -> None:
-    passes(house, f"{HERE}/french/conversation.py")
+def test_a_conversation_in_french_goes_the_whole_way(ran: str) -> None:
+    assert pass_in(ran, CONVERSATION), ran[-8000:]
 
 
 @pytest.mark.slow
-def test_every_rule_of_language_holds_in_french(house: Path) -> None:
-    passes(house, f"{HERE}/french/rules.py")
+def test_every_rule_of_language_holds_in_french(ran: str) -> None:
+    assert pass_in(ran, RULES), ran[-8000:]
 
 
 @pytest.mark.slow
-def test_beside_french_nothing_changes_in_english_and_japanese(house: Path) -> None:
-    passes(house, HERE, "tests/reformulate_fn", "-m", "not slow", *NOT_THERE)
+def test_beside_french_nothing_changes_in_english_and_japanese(ran: str) -> None:
+    assert pass_in(ran, f"{HERE}/test_", "tests/reformulate_fn"), ran[-8000:]
