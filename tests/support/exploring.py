@@ -51,6 +51,7 @@ class Stops:
         self._call = faults.call
         self._loop = loop
         self._running = self._dead = False
+        self._over = True
         self._count = 0
 
     @asynccontextmanager
@@ -83,7 +84,7 @@ class Stops:
         """
         self._stop, self._number, self._count = stop, number, 0
         self._paused, self._release = threading.Event(), asyncio.Event()
-        self._running, self._dead = True, False
+        self._running, self._dead, self._over = True, False, False
         done: list[bool] = []
 
         def run() -> None:
@@ -101,7 +102,7 @@ class Stops:
         others_done = [other() for other in others]
         self._loop.call_soon_threadsafe(self._release.set)
         thread.join(30)
-        self._dead = False
+        self._dead, self._over = False, True
         assert not thread.is_alive(), f"{stop} call {number}: the actor does not end"
         return [done == [True] and "killed" not in stop, *others_done]
 
@@ -126,7 +127,7 @@ class Stops:
             await self._pause()
 
     def _die(self) -> None:
-        self._dead = True
+        self._dead = not self._over  # an actor that waited no longer for the call has ended by itself
         raise Refused("PERMISSION_DENIED", 403, "its caller is dead")
 
     async def _pause(self) -> None:
