@@ -56,10 +56,10 @@ class Forgetting:
         if (read(audit, deadline).to_dict() or {}).get("finished_at"):
             logs.info("Forgotten already", name=name)
             return 0
-        self._note(audit, _begun(audit.id, place, name), deadline)
+        self._record(audit, _begun(audit.id, place, name), deadline)
         opening = {turn.question_id for turn in self._openings.of(place, name, deadline)}
         for each in (name, *opening):
-            self._forgotten.note(each, place.at, deadline)
+            self._forgotten.record(each, place.at, deadline)
         of_space = name == place.space
         found = self._of_space(name, deadline) if of_space else self._of_thread(name, opening, deadline)
         later = {question for fields in _fields(found) for question in _asked_after(fields, place.at)}
@@ -72,7 +72,7 @@ class Forgetting:
         for question_id in opening:  # at last: until then, all of this can be found again
             self._openings.conversations.drop(place.space, question_id, deadline)
         counts = Counter(path.split("/")[0] for path in gone)
-        self._note(audit, {"finished_at": datetime.now(UTC), "counts": dict(counts)}, deadline)
+        self._record(audit, {"finished_at": datetime.now(UTC), "counts": dict(counts)}, deadline)
         logs.info("Forgotten", name=name, documents=sum(counts.values()))
         return sum(counts.values())
 
@@ -144,7 +144,7 @@ class Forgetting:
                 batch.delete(snapshot.reference)
             self._call(lambda timeout, batch=batch: batch.commit(retry=None, timeout=timeout), deadline)
 
-    def _note(self, audit: Any, fields: Fields, deadline: Deadline) -> None:
+    def _record(self, audit: Any, fields: Fields, deadline: Deadline) -> None:
         self._call(lambda timeout: audit.set(fields, merge=True, retry=None, timeout=timeout), deadline)
 
     def _call(self, work: Any, deadline: Deadline) -> Any:

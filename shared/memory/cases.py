@@ -62,18 +62,18 @@ class Cases:
 
         def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal stored
-            current, *notes = documents
+            current, *tombstones = documents
             stored = None
-            if question and covers(notes, question):
+            if question and covers(tombstones, question):
                 return []
-            kept = letter.said_after(forgotten_until(notes))
+            kept = letter.said_after(forgotten_until(tombstones))
             case = case_of(kept, failure, now)
             new = case if current is None else with_letter(current, kept, case)
             stored = {**(current or {}), **(new or {})}
-            return [new, *(None for _ in notes)]
+            return [new, *(None for _ in tombstones)]
 
-        notes = self._forgotten.references(question) if question else []
-        change_all(self._client, [self._reference(letter.case_id), *notes], edit, deadline)
+        tombstones = self._forgotten.references(question) if question else []
+        change_all(self._client, [self._reference(letter.case_id), *tombstones], edit, deadline)
         return stored
 
     def mark_told(self, letter: DeadLetter, deadline: Deadline) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
-from shared.memory.turns import Noted, asked_of, counting, entries, fitting, noted, size_of, turn_of
+from shared.memory.turns import Past, asked_of, counting, entries, fitting, past_of, size_of, turn_of
 from shared.messages.ending import REMEMBERED, Ending
 from shared.messages.envelope import Question, Turn
 from shared.runtime.deadline import Deadline
@@ -113,9 +113,9 @@ def known_in(current: Fields | None, now: datetime) -> tuple[Turn, ...]:
     return tuple(filter(None, map(turn_of, [*turns, *waiting])))
 
 
-def history_in(current: Fields | None, question: Question, now: datetime) -> Noted:
+def history_in(current: Fields | None, question: Question, now: datetime) -> Past:
     """What the fields of a conversation hold of the time before a question."""
-    return noted(*_remembered(current, now), question, now)
+    return past_of(*_remembered(current, now), question, now)
 
 
 def with_ending(

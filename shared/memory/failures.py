@@ -26,7 +26,7 @@ class Failures:
         self._client = client
         self._forgotten = Forgotten(client)
 
-    def note(
+    def record(
         self, question: Question | str, step: str, trouble: StepError, stack: list[str], deadline: Deadline
     ) -> int:
         """Count one failed attempt of `step`, and return how many there were.
@@ -40,9 +40,9 @@ class Failures:
 
         def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal attempts
-            current, *notes = documents
+            current, *tombstones = documents
             attempts = 0
-            if asked and covers(notes, asked):
+            if asked and covers(tombstones, asked):
                 return []
             earlier = current or {}
             attempts = count(earlier, "count") + 1
@@ -57,7 +57,7 @@ class Failures:
                 "last_at": now,
                 "expired_at": expiry(now, retention.FAILURES),
             }
-            return [failure, *(None for _ in notes)]
+            return [failure, *(None for _ in tombstones)]
 
         references = [
             self.reference(question_id, step),

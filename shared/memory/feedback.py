@@ -53,10 +53,10 @@ class Feedback:
 
         def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal latest
-            current, *notes = documents
+            current, *tombstones = documents
             before = (current or {}).get("at")
-            latest = not covers(notes, question) and (not isinstance(before, datetime) or before <= at)
-            return [fields, *(None for _ in notes)] if latest else []
+            latest = not covers(tombstones, question) and (not isinstance(before, datetime) or before <= at)
+            return [fields, *(None for _ in tombstones)] if latest else []
 
         references = [self._reference(question, person), *self._forgotten.references(question)]
         change_all(self._client, references, edit, deadline)

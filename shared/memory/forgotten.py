@@ -17,12 +17,12 @@ FIELDS = ("name", "at")
 
 
 class Forgotten:
-    """The notes of one Firestore database."""
+    """The tombstones of one Firestore database."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def note(self, name: str, at: datetime, deadline: Deadline) -> None:
+    def record(self, name: str, at: datetime, deadline: Deadline) -> None:
         """Note that all that was asked until then in a conversation or a space is forgotten, or one question.
 
         Raises Transient or Permanent.
@@ -46,8 +46,8 @@ class Forgotten:
         if not references:
             return set()
         found = read_all(self._client, list(references.values()), deadline, fields=FIELDS)
-        notes = [snapshot.to_dict() for snapshot in found if snapshot.exists]
-        return {question.id for question in questions if covers(notes, question)}
+        tombstones = [snapshot.to_dict() for snapshot in found if snapshot.exists]
+        return {question.id for question in questions if covers(tombstones, question)}
 
     def references(self, question: Question) -> list[Any]:
         """The documents that may tell to forget a question."""
@@ -57,19 +57,21 @@ class Forgotten:
         return self._client.collection(COLLECTION).document(document_id(name))
 
 
-def covers(notes: Iterable[Fields | None], question: Question) -> bool:
+def covers(tombstones: Iterable[Fields | None], question: Question) -> bool:
     """Whether one of these documents tells to forget a question."""
     names = _names(question)
     return any(
-        note.get("name") in names and isinstance(note.get("at"), datetime) and question.asked_at <= note["at"]
-        for note in notes
-        if note
+        tombstone.get("name") in names
+        and isinstance(tombstone.get("at"), datetime)
+        and question.asked_at <= tombstone["at"]
+        for tombstone in tombstones
+        if tombstone
     )
 
 
-def forgotten_until(notes: Iterable[Fields | None]) -> datetime | None:
+def forgotten_until(tombstones: Iterable[Fields | None]) -> datetime | None:
     """The latest time until which these documents tell to forget; None when they tell nothing."""
-    times = (note.get("at") for note in notes if note)
+    times = (tombstone.get("at") for tombstone in tombstones if tombstone)
     return max((at for at in times if isinstance(at, datetime)), default=None)
 
 

@@ -79,14 +79,14 @@ class Records:
     def standing(self, question: Question, deadline: Deadline) -> Standing:
         """What must stand for a question now. Raises Transient or Permanent."""
         references = [self.reference(question.id), *self._forgotten.references(question)]
-        record, *notes = _fields(read_all(self._client, references, deadline, fields=_FIELDS))
-        return standing_in(record, datetime.now(UTC), forgotten=covers(notes, question))
+        record, *tombstones = _fields(read_all(self._client, references, deadline, fields=_FIELDS))
+        return standing_in(record, datetime.now(UTC), forgotten=covers(tombstones, question))
 
     def begin(self, question: Question, deadline: Deadline) -> Begun:
         """What must stand for a question now, for somebody who may end it. Raises Transient or Permanent."""
         found = read_all(self._client, self._documents(question), deadline, fields=_FIELDS)
-        record, _conversation, _case, *notes = _fields(found)
-        return Begun(standing_in(record, datetime.now(UTC), forgotten=covers(notes, question)), found)
+        record, _conversation, _case, *tombstones = _fields(found)
+        return Begun(standing_in(record, datetime.now(UTC), forgotten=covers(tombstones, question)), found)
 
     def end(
         self, question: Question, ending: Ending, deadline: Deadline, begun: Begun | None = None
@@ -101,17 +101,17 @@ class Records:
 
         def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal standing
-            record, conversation, case, *notes = documents
-            standing = standing_in(record, now, forgotten=covers(notes, question))
+            record, conversation, case, *tombstones = documents
+            standing = standing_in(record, now, forgotten=covers(tombstones, question))
             if standing.rank is not None and standing.rank >= ending.rank:
                 answered = cases.with_ending(case, standing.ending, now) if standing.ending else None
-                return [None, None, answered, *(None for _ in notes)]
+                return [None, None, answered, *(None for _ in tombstones)]
             standing = Standing(ending, parts=max(standing.parts, len(ending.parts)))
             return [
                 self._ended(question.id, standing, now),
                 conversations.with_ending(conversation, question, ending, now, self._keep),
                 cases.with_ending(case, ending, now),
-                *(None for _ in notes),
+                *(None for _ in tombstones),
             ]
 
         change_all(

@@ -17,7 +17,7 @@ PROMPT_CHARACTERS = 8_000
 
 
 @dataclass(frozen=True)
-class Noted:
+class Past:
     """What was remembered when a question came in: the history without it; was it answered already?"""
 
     history: tuple[Turn, ...] = ()
@@ -45,7 +45,7 @@ def counting(pending: Iterable[Fields], now: datetime) -> list[Fields]:
     return [entry for entry in pending if now - entry["timestamp"] < PENDING_COUNTS_FOR]
 
 
-def noted(turns: list[Fields], pending: list[Fields], question: Question, now: datetime) -> Noted:
+def past_of(turns: list[Fields], pending: list[Fields], question: Question, now: datetime) -> Past:
     """The history that a question was asked in, made of what is remembered now."""
     answered = any(entry["question_id"] == question.id for entry in turns)
     waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
@@ -55,7 +55,7 @@ def noted(turns: list[Fields], pending: list[Fields], question: Question, now: d
         # What was asked after it is not its history, though it may have been answered before it came here.
         if entry["question_id"] != question.id and entry["timestamp"] <= question.asked_at
     ]
-    return Noted(history_of(filter(None, map(turn_of, others))), answered)
+    return Past(history_of(filter(None, map(turn_of, others))), answered)
 
 
 def history_of(turns: Iterable[Turn]) -> tuple[Turn, ...]:

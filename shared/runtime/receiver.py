@@ -35,7 +35,9 @@ class HasId(Protocol):
 class FailureRecords(Protocol):
     """Where failed attempts are recorded (`shared/memory/failures.py`)."""
 
-    def note(self, question: Any, step: str, trouble: StepError, stack: list[str], deadline: Deadline) -> int:
+    def record(
+        self, question: Any, step: str, trouble: StepError, stack: list[str], deadline: Deadline
+    ) -> int:
         """Record one failed attempt; returns how many there were."""
 
 
@@ -150,7 +152,7 @@ class Receiver(ABC, Generic[M, W]):
         if question is None:
             return 0
         try:
-            return self.services.failures.note(question, self.name, trouble, stack, deadline)
+            return self.services.failures.record(question, self.name, trouble, stack, deadline)
         except Exception as failure:
             logs.error("The failure could not be recorded", error=in_one_line(failure))
             return 0

@@ -141,7 +141,7 @@ def test_what_is_forgotten_while_it_is_posted_does_not_stay(
 ) -> None:
     standing = records.end(asked, again(0), Deadline(10))
     at = asked.asked_at + timedelta(seconds=1)
-    slow = Interrupted(chat, before=lambda: Forgotten(firestore).note(asked.conversation, at, Deadline(5)))
+    slow = Interrupted(chat, before=lambda: Forgotten(firestore).record(asked.conversation, at, Deadline(5)))
 
     Display(slow, records).ending(asked, standing, Deadline(30))  # type: ignore[arg-type]
 
