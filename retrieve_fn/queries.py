@@ -25,8 +25,8 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
 
     Without `fusion` there is one query: the rewrite. For a lexical search, keywords are added to it, unless
     the rewrite begins with the question: then it stands alone or has its keywords already. A question that
-    stands alone gets no keywords either. With `fusion` a second query is the question with its keywords. It finds
-    passages that the rewrite misses. Raises Permanent for an envelope without a search query.
+    stands alone gets no keywords either. With `fusion` a second query is the question with its keywords. It
+    finds passages that the rewrite misses. Raises Permanent for an envelope without a search query.
     """
     sentence = envelope.search_query
     if sentence is None:

@@ -31,8 +31,8 @@ class Settings(CommonSettings):
     space_corpora: Annotated[Json[dict[Space, CorpusName]], NoDecode] = Field(
         default_factory=dict,
         validate_default=False,
-        description="JSON object: space → corpus for its questions, instead of RAG_CORPUS; all corpora have the "
-        "same project and location",
+        description="JSON object: space → corpus for its questions, instead of RAG_CORPUS; all corpora have "
+        "the same project and location",
     )
     rag_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for RAG Engine")
     rag_top_k: int = Field(default=6, ge=1, le=50, description="Number of passages to fetch")
