@@ -1,10 +1,10 @@
 """Cases: the dead letters that operators work on. Each question has one case, for all copies of its letter.
 
 `dead_letters/<question id with _>`:
-    question_id, reference space, thread, conversation, language, asked_at       None if the data names no
-    question sender, step, reason, error, attempts    `sender` is the step that sent the message, or Chat. A
-    replay goes
-                                             to the topic of the sender. `attempts`: how often `step` failed
+    question_id, reference
+    space, thread, conversation, language, asked_at       None if the data names no question
+    sender, step, reason, error, attempts    `sender` is the step that sent the message, or Chat. A replay
+                                             goes to its topic. `attempts` is how often `step` has failed
     data, bytes, attributes                  the message and its original attributes
     message_ids, copies, told, first_at, last_at, expired_at
     state          open, replayed, archived or discarded: what operators have done with it
@@ -55,8 +55,7 @@ class Cases:
         self._forgotten = Forgotten(client)
 
     def store(self, letter: DeadLetter, failure: Fields | None, deadline: Deadline) -> Fields | None:
-        """Store a letter, or count it as a copy. Returns the case, or None if the bot must forget the
-        question.
+        """Store a letter, or count it as a copy. Returns the case; None if the bot must forget the question.
 
         Raises Transient or Permanent.
         """
