@@ -108,8 +108,8 @@ class Salience:
 def with_unsaid(question: str, unsaid: Iterable[Word], language: Language) -> str:
     """The question, followed by the words `unsaid` in brackets, on one line.
 
-    For example `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」: the format depends on
-    the language. Without `unsaid` it is only the question.
+    For example `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」. The format
+    depends on the language. Without `unsaid` it is only the question.
     """
     said = [word.surface for word in unsaid]
     if not said:
