@@ -38,7 +38,7 @@ class Display:
     def progress(
         self, question: Question, content: Content, deadline: Deadline, *, answer_number: int = 0
     ) -> None:
-        """Show progress of the answer `answer_number` (0 = first), unless that answer or a later one has ended.
+        """Show progress of an answer (0 = first), unless that answer or a later one has ended.
 
         Raises Transient if progress may have covered an ending, and this cannot be checked now. Other errors
         are only logged.

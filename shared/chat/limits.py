@@ -1,8 +1,8 @@
 """The size limits of a message in Google Chat.
 
 Google says that a whole message may have 32,000 bytes as it is sent
-(developers.google.com/workspace/chat/create-messages). In tests Chat refused a text of more than 4,096 UTF-16
-units. Chat silently drops all widgets of a card after the hundredth. Our limits are a little lower.
+(developers.google.com/workspace/chat/create-messages). Chat was seen to refuse a text of more than 4,096
+UTF-16 units. Chat silently drops all widgets of a card after the hundredth. Our limits are a little lower.
 """
 
 #: Most UTF-16 units of a message's text.

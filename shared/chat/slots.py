@@ -59,8 +59,7 @@ class Slots:
         return time.monotonic() - self._refused.get(space, -math.inf) < BUSY
 
     def wait(self, space: str, deadline: Deadline) -> datetime | None:
-        """If the space is busy, wait for a final message's turn. Returns the time of the turn (None: no
-        turn).
+        """If the space is busy, wait for a final message's turn. Returns its time (None: no turn).
 
         Raises Transient (`chat_busy`) if the turn would be after the deadline. Then no slot is taken.
         """
