@@ -6,7 +6,7 @@ endif
 SETUP := $(PYTHON3) tools/setup.py
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test test-fast chaos bench fuzz eval eval-gate eval-online package deploy destroy tables lock clean
+.PHONY: help setup run test test-fast chaos bench fuzz explore eval eval-gate eval-online package deploy destroy tables lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,10 @@ bench: ## measure the time to an answer, and compare it with the minimum and wit
 fuzz: ## run the long fuzz tests with tens of thousands of cases (FUZZ_CASES=1000)
 	@$(SETUP) test
 	@FUZZ_CASES=$(or $(FUZZ_CASES),1000) exec $(VENV_PYTHON) -m pytest tests/pipeline/test_fuzz*.py
+
+explore: ## stop every writer of a question's message at each of its calls while others write (takes half an hour)
+	@$(SETUP) test
+	@EXPLORE=all exec $(VENV_PYTHON) -m pytest -n 2 tests/pipeline/test_explore.py
 
 eval: ## measure rewriting, search and answers offline, and write docs/quality.md (ARGS="--data FOLDER")
 	@$(SETUP) run

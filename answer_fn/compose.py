@@ -141,7 +141,4 @@ def _renumbered(group: str, numbers: dict[int, int]) -> str:
 
 def _sources(numbers: dict[int, int], contexts: Sequence[Context]) -> tuple[Source, ...]:
     first = {shown: contexts[number - 1] for number, shown in reversed(numbers.items())}
-    return tuple(
-        Source(id=context.id, number=shown, title=context.title, link=context.link, quote=context.text)
-        for shown, context in sorted(first.items())
-    )
+    return tuple(Source.of(context, shown) for shown, context in sorted(first.items()))

@@ -97,17 +97,9 @@ def _found(
 
 
 def _put_back(question: Question, ending: Ending, services: Services, deadline: Deadline) -> None:
-    """Post an ending again if its messages show something else. A missing message was deleted by a person."""
     with logs.context(question=question.id):
         try:
-            shown = services.chat.shown(question, len(ending.parts), deadline)
-            # If Chat refused the card, the sources are below the text.
-            if all(
-                said is None or said.startswith(part) for said, part in zip(shown, ending.parts, strict=True)
-            ):
-                return
-            logs.error("Chat shows the wrong text; the ending is posted again")
-            services.display.ending(question, services.records.standing(question, deadline), deadline)
+            services.display.put_back(question, records.Standing(ending), deadline)
         except Exception as error:
             logs.error("Not repaired; the next call tries again", error=in_one_line(error))
 

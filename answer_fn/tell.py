@@ -156,7 +156,4 @@ def _failure(letter: DeadLetter, services: Services, deadline: Deadline) -> Fiel
 def _sources(contexts: tuple[Context, ...]) -> list[Source]:
     best = {context.uri: context for context in reversed(contexts)}  # the first passage of each document
     ranked = sorted(best.values(), key=contexts.index)[:MOST_SOURCES]
-    return [
-        Source(id=context.id, number=number, title=context.title, link=context.link, quote=context.text)
-        for number, context in enumerate(ranked, start=1)
-    ]
+    return [Source.of(context, number) for number, context in enumerate(ranked, start=1)]

@@ -25,7 +25,7 @@ from local.stand_ins.faults import Faults
 SPACE = "spaces/AAAAhelpdesk"
 QUESTIONS = ("How do I configure the VPN?", "How do I reset my password?", "What is MFA?", "How do I print?")
 FOLLOW_UP = "Can you explain that in more detail?"
-#: Seconds to wait for one question. A slow card or a lease may need some of them.
+#: Seconds to wait for one question.
 PATIENCE = 60.0
 
 

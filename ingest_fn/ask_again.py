@@ -20,6 +20,7 @@ from shared.chat.events import Clicked
 from shared.chat.message import Chat
 from shared.chat.places import Place
 from shared.memory.conversations import Conversations
+from shared.memory.records import Standing
 from shared.messages.ending import ANSWER
 from shared.messages.envelope import Envelope, Question, Turn
 from shared.runtime import logs
@@ -65,6 +66,8 @@ def _again(
         notice(place, "not_yours", services, deadline)
     elif not found.current or (found.ending.kind == ANSWER and not literal):
         logs.info("It was already answered again")
+        # The process may have died after it showed progress for this click, so check what Chat shows.
+        services.display.put_back(found.question, Standing(found.ending), deadline)
     elif found.ending.answer_number >= MOST_AGAIN:
         notice(place, "old_button", services, deadline)
     elif not services.pace.allows(place.person, _named(found), deadline):

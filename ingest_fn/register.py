@@ -16,7 +16,7 @@ from shared.memory.conversations import Conversations, history_in, known_in
 from shared.memory.firestore import Fields, change_all
 from shared.memory.forgotten import Forgotten, covers
 from shared.memory.records import Records, standing_in
-from shared.messages.ending import APOLOGY
+from shared.messages.ending import ANSWERED
 from shared.messages.envelope import Question, Turn
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -69,11 +69,11 @@ class Register:
             asker, conversation, record, *others = documents
             space = others.pop(0) if with_space else None
             past = history_in(conversation, question, now)
-            ending = standing_in(record, now).ending
+            rank = standing_in(record, now).rank
             asked = self._pace.counted(asker, question.id, now)
             if covers(others, question):
                 registered = Registered(Outcome.FORGOTTEN)
-            elif past.answered or (ending is not None and ending.kind != APOLOGY):
+            elif past.answered or (rank is not None and rank >= (0, ANSWERED)):
                 registered = Registered(Outcome.ENDED)
             elif asked is None:
                 registered = Registered(Outcome.TOO_MANY)

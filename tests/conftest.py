@@ -123,11 +123,19 @@ class Inbox:
 
     def is_empty(self) -> bool:
         """Whether nothing is waiting now."""
+        return not self._pulled(1)
+
+    def waiting(self) -> list[Any]:
+        """Takes all that is waiting now."""
+        found = self._pulled(100)
+        if found:
+            self.client.acknowledge(subscription=self.path, ack_ids=[each.ack_id for each in found])
+        return [each.message for each in found]
+
+    def _pulled(self, most: int) -> list[Any]:
+        request = {"subscription": self.path, "max_messages": most, "return_immediately": True}
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-            answer = self.client.pull(
-                request={"subscription": self.path, "max_messages": 1, "return_immediately": True}, timeout=5
-            )
-        return not answer.received_messages
+            return list(self.client.pull(request=request, timeout=5).received_messages)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from shared.chat.cards import progress
 from shared.chat.endings import contents_of
 from shared.chat.message import Card, Chat, Content, Posted
 from shared.language.catalogue import text
-from shared.memory.records import FORGOTTEN, Records, Standing
+from shared.memory.records import Records, Standing
 from shared.messages.ending import PROGRESS, Ending, Rank
 from shared.messages.envelope import Envelope, Question
 from shared.messages.step import Note
@@ -51,6 +51,7 @@ class Display:
             logs.warning("Progress is not shown", error=in_one_line(error))
             return
         if standing.rank is not None and standing.rank > shown:
+            self.put_back(question, standing, deadline)
             return
         try:
             if not self._chat.update_progress(question, content, briefly):
@@ -96,6 +97,23 @@ class Display:
         self._look(question, standing.rank, deadline)
         return posted
 
+    def put_back(self, question: Question, standing: Standing, deadline: Deadline) -> None:
+        """Post the ending again if Chat shows something else. This happens if a request was killed between its
+        write and its look. A missing message was deleted by a person, and is not replaced.
+
+        If Chat refuses, this is only logged. Raises Transient.
+        """
+        must = _texts(question, standing)
+        try:
+            shown = self._chat.shown(question, len(must), deadline)
+            # If Chat refused the card, the sources are below the text.
+            if all(said is None or said.startswith(part) for said, part in zip(shown, must, strict=True)):
+                return
+            logs.error("Chat shows the wrong text; the ending is posted again")
+            self.ending(question, self._records.standing(question, deadline), deadline)
+        except Permanent as error:
+            logs.error("The ending cannot be posted again", error=in_one_line(error))
+
     def _look(self, question: Question, shown: Rank | None, deadline: Deadline) -> None:
         for _ in range(MOST_LOOKS):
             late = self._chat.await_late_writes(question, deadline)
@@ -110,12 +128,18 @@ class Display:
 
     def _post(self, question: Question, standing: Standing, deadline: Deadline) -> Posted:
         ending = standing.ending
-        if standing.rank == FORGOTTEN or ending is None:
-            said = Content(text(question.language, "notice", "forgotten_question"))
-            return self._chat.put_final(question, said, deadline)
+        if standing.forgotten or ending is None:
+            return self._chat.put_final(question, Content(_texts(question, standing)[0]), deadline)
         first, *more = contents_of(ending, question)
         logs.info("Ready")  # it may still have to wait for a turn in the space
         return self._chat.put_final(question, first, deadline, more=more, parts=standing.parts)
+
+
+def _texts(question: Question, standing: Standing) -> list[str]:
+    """What the question's messages must say; a fixed sentence without content when it is forgotten."""
+    if standing.forgotten or standing.ending is None:
+        return [text(question.language, "notice", "forgotten_question")]
+    return standing.ending.parts
 
 
 def _log_posted(question: Question, ending: Ending) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_serializer
 
-from shared.messages.envelope import Envelope, Question
+from shared.messages.envelope import Context, Envelope, Question
 
 #: The kinds. A courtesy is the reply to a greeting or to thanks.
 APOLOGY, FALLBACK, ANSWER, CLARIFICATION = "apology", "fallback", "answer", "clarification"
@@ -44,6 +44,11 @@ class Source(_Stored):
     title: str
     link: str | None
     quote: str = ""
+
+    @classmethod
+    def of(cls, context: Context, number: int) -> "Source":
+        """A passage as the source of this number."""
+        return cls(id=context.id, number=number, title=context.title, link=context.link, quote=context.text)
 
 
 def _question_or_none(value: Any) -> Question | None:

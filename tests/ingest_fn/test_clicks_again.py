@@ -13,6 +13,7 @@ from reformulate_fn.reformulate import Services as ReformulateServices
 from reformulate_fn.reformulate import reformulate
 from reformulate_fn.rewrite import Rewriter
 from shared.chat.buttons import MOST_AGAIN
+from shared.chat.cards import progress
 from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION as CASES
 from shared.memory.firestore import document_id
@@ -73,6 +74,18 @@ def test_a_click_that_comes_twice_or_late_leads_to_one_answer(
     assert questions.is_empty()
     assert shown(asked) == after
     assert len(turns()) == 2
+
+
+def test_a_click_that_was_killed_when_it_had_covered_the_answer_puts_it_back_when_it_comes_again(
+    ingest: Ingest, answered: Any, shown: Any, asked: Question, chat: Any, shape: str
+) -> None:
+    event = click(shape, answered(), action="literal")
+    after = answered(answer_number=1, literal=True, search_query=asked.text, contexts=OTHER)
+    chat.update_progress(asked, progress("en", "searching"), Deadline(5))
+
+    ingest.over_https(event)
+
+    assert shown(asked) == after
 
 
 def test_an_answer_of_before_that_is_posted_late_gives_way_to_the_later_one(

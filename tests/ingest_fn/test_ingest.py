@@ -16,7 +16,8 @@ from shared.memory.conversations import COLLECTION
 from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question
 from tests.conftest import SmallCloud
-from tests.support.factories import SPACE
+from tests.support import remembering
+from tests.support.factories import SPACE, ending
 from tests.support.loopback import http
 
 AUDIENCE = "https://example.com/ingest"
@@ -109,6 +110,20 @@ def test_an_event_sent_twice_has_the_same_id_on_its_topic(
 
     first, second = questions.messages(2)
     assert first.attributes["ce-id"] == second.attributes["ce-id"]
+
+
+@pytest.mark.parametrize(("number", "goes_on"), [(0, True), (1, False)])
+def test_an_event_sent_again_after_an_apology_goes_on_unless_the_question_was_asked_again_since(
+    door: Door, proof: dict[str, str], inbox: Any, firestore: Any, number: int, goes_on: bool
+) -> None:
+    questions, given = inbox("questions"), body(event())
+    door.receive(proof, given)
+    asked = Envelope.from_bytes(questions.messages()[0].data).question
+    remembering.end(firestore, asked, ending("apology", "Sorry.", answer_number=number))
+
+    door.receive(proof, given)
+
+    assert bool(questions.waiting()) == goes_on
 
 
 def test_the_history_comes_along_without_the_question_itself(

@@ -1,71 +1,50 @@
-"""One question, two actors: one stops at each of its calls while the other runs; then all is delivered again.
+"""One question, several actors: one stops at each of its calls while others run; then all is delivered again.
 
-Every combination is tried by `make explore`, a sample of them here.
+`make explore` tries every combination of two actors, and many of three. Here a sample of them is tried.
 """
 
 import os
 import random
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from itertools import count, product
+from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
 
-from answer_fn.answer import answer
 from answer_fn.services import open_services as open_answer
 from answer_fn.services import open_tell_services as open_tell
 from answer_fn.settings import Settings as AnswerSettings
-from answer_fn.tell import Teller
-from shared.chat.cards import progress
-from shared.chat.display import Display
-from shared.chat.message import Chat, message_id
+from local.runner.skew import set_by
 from shared.memory import cases, conversations, records
-from shared.memory.failures import Failures
 from shared.memory.firestore import document_id
 from shared.memory.forgotten import Forgotten, covers
-from shared.memory.records import Records
 from shared.messages.ending import APOLOGY, REMEMBERED, Ending
-from shared.messages.envelope import Envelope, Question
-from shared.messages.step import Step
-from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Transient
-from shared.runtime.outbox import Outbox
+from shared.messages.envelope import Question
 from tests.conftest import SmallCloud
-from tests.support.exploring import STOPS, Actor, Stop, Stops, until_done
-from tests.support.factories import SPACE, context, envelope, push, question
-from tests.support.golden_events import golden, with_message
-from tests.support.ingest_side import Ingest, anew
-from tests.support.loopback import http
+from tests.support.exploring import PAUSES, STOPS, OwnClock, Stop, Stops, until_done
+from tests.support.exploring_actors import (
+    BELOW_SORRY,
+    ENDS,
+    NAMES,
+    SAID,
+    SHOWS,
+    SORRY,
+    TAKEN,
+    Before,
+    Stage,
+    actors,
+    prepare,
+)
+from tests.support.ingest_side import Ingest
 
 pytestmark = pytest.mark.slow
-#: Of some 1,500 stops, so many are tried unless all are asked for.
-SAMPLE = 150
-FOUND = (context(),)
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Real services on the stand-ins."""
-
-    cloud: SmallCloud
-    firestore: Any
-    outbox: Outbox
-    chat: Chat
-    ingest: Ingest
-
-    @property
-    def display(self) -> Display:
-        return Display(self.chat, Records(self.firestore, 24))
-
-
-@dataclass(frozen=True)
-class Services:
-    """What a step without work of its own asks of the world."""
-
-    outbox: Outbox
-    failures: Failures
-    display: Display
+ALL = os.environ.get("EXPLORE") == "all"
+#: How many combinations of two and of three actors are tried for each first actor.
+PAIRS, TRIPLES = (1_000_000, 60) if ALL else (8, 2)
+#: By turns, the clock of the first actor is right, behind and ahead, in seconds.
+CLOCKS = (0.0, -30.0, 30.0)
 
 
 @dataclass(frozen=True)
@@ -74,6 +53,7 @@ class World:
 
     shown: str
     progress: bool
+    known: bool
     ending: Ending | None
     forgotten: bool
     turns: tuple[str, ...]
@@ -83,11 +63,11 @@ class World:
     def faults(self) -> list[str]:
         """What is wrong with it."""
         if self.forgotten:
-            kept = self.ending or self.turns or self.pending or self.case != "none"
+            kept = self.known or self.turns or self.pending or self.case != "none"
             return [*(["something is kept"] if kept else []), *(["progress stands"] if self.progress else [])]
         ending = self.ending
         if ending is None:
-            return [*(["turns without an ending"] if self.turns else [])]
+            return ["it has not ended"]
         answered = (ending.plain,) if ending.kind in REMEMBERED else ()
         wrong = {
             "Chat shows something else": self.progress or self.shown != ending.text,
@@ -99,81 +79,101 @@ class World:
         return [what for what, is_so in wrong.items() if is_so]
 
 
-@pytest.fixture(scope="module")
-def stage(small_cloud: SmallCloud, firestore: Any, outbox: Outbox, chat_client: Any) -> Stage:
-    services = open_answer(AnswerSettings(chat_endpoint=small_cloud.places.url))
-    return Stage(small_cloud, firestore, outbox, services.chat, Ingest(small_cloud))
+@dataclass(frozen=True)
+class Combination:
+    """Who is stopped, where, and who runs meanwhile. `ahead`: the clock of the first, in seconds."""
+
+    first: str
+    others: tuple[str, ...]
+    before: Before
+    stop: Stop
+    number: int
+    ahead: float
+
+    def __str__(self) -> str:
+        meanwhile = ", then ".join(self.others)
+        clock = f", its clock {self.ahead:+.0f} s" if self.ahead else ""
+        return f"{self.first}, {self.stop} call {self.number + 1}{clock}, meanwhile {meanwhile}"
 
 
-def asked_in(stage: Stage) -> tuple[Question, Any]:
-    """A new question whose progress card stands in Chat, and its event."""
-
-    async def say() -> Any:
-        return stage.cloud.cloud.chat.post_as_person(SPACE, "How do I configure the VPN?", mention=False)
-
-    message = stage.cloud.run(say())
-    thread, now = message["thread"]["name"], datetime.now(UTC)
-    asked = question(
-        id=message["name"], thread=thread, conversation=thread, asked_at=now - timedelta(seconds=30)
+@pytest.fixture
+def stage(small_cloud: SmallCloud, firestore: Any, outbox: Any, inbox: Any) -> Stage:
+    settings = AnswerSettings(chat_endpoint=small_cloud.places.url)
+    return Stage(
+        small_cloud,
+        firestore,
+        outbox,
+        open_answer(settings),
+        open_tell(settings),
+        Ingest(small_cloud),
+        (inbox("questions"), inbox("findings")),
     )
-    stage.chat.post_progress(asked, progress("en", "searching"), Deadline(5))
-    return asked, thread
 
 
-def actors(stage: Stage, asked: Question, thread: str) -> dict[str, Actor]:
-    """Everybody who may write of a question, by name; each says whether its message is acknowledged."""
-    answering = open_answer(AnswerSettings(chat_endpoint=stage.cloud.places.url))
-    telling = open_tell(AnswerSettings(chat_endpoint=stage.cloud.places.url))
-    services = Services(stage.outbox, Failures(stage.firestore), stage.display)
+@pytest.fixture
+def stops(small_cloud: SmallCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stops]:
+    """Stops of one actor, whose clock may be wrong."""
+    stops = Stops(small_cloud.faults, small_cloud.loop)
+    monkeypatch.setattr(small_cloud.faults, "call", stops.call)
+    set_right = set_by(OwnClock())
+    yield stops
+    set_right()
 
-    def pushed(step: Any, sent: Envelope, **headers: str) -> Actor:
-        given, body = push(sent)
-        return lambda: step.receive({**given, **headers}, body)[1] == 204
 
-    def of(number: int) -> Envelope:
-        words = f"How do I configure the VPN {number}?"
-        return envelope(question=asked, search_query=words, contexts=FOUND, answer_number=number)
+def before(*names: str) -> Before | None:
+    """What has happened before these run; None if there is nothing that all of them can go on from."""
+    first_event, below_sorry = "the event" in names, not set(BELOW_SORRY).isdisjoint(names)
+    if first_event and below_sorry:
+        return None
+    return SAID if first_event else SORRY if below_sorry else TAKEN
 
-    def step(work: Any, **options: Any) -> Any:
-        given: dict[str, Any] = {
-            "seconds": 60,
-            "services": lambda: services,
-            "dead_letter_topic": "dead-letters",
-        }
-        return Step(
-            name="retrieve", stage="searching", work=work, publishes_to="findings", **given, **options
-        )
 
-    def show(sent: Envelope, _: Any, deadline: Deadline, _times: Any) -> None:
-        services.display.progress(
-            asked, progress("en", "writing"), deadline, answer_number=sent.answer_number
-        )
+def combinations(first: str, stage: Stage, stops: Stops) -> list[Combination]:
+    """The combinations that are tried with an actor: of many, the same ones each time."""
+    chosen = random.Random(f"20261203 {first}")
 
-    def passes(sent: Envelope, _services: Any, _deadline: Any) -> Envelope:
-        return sent
+    @cache
+    def calls(since: Before) -> int:
+        asked = stage.question()
+        prepare(stage, asked, since)
+        return stops.count(actors(stage, asked, since)[first])
 
-    attempts = count()
+    def tried(stages: tuple[Stop, ...], most: int, many: Iterable[tuple[str, ...]]) -> list[Combination]:
+        every = [
+            (others, since, stop, call)
+            for others in many
+            if (since := before(first, *others)) and not {first, *others} <= set(SHOWS)
+            for stop in stages
+            for call in range(calls(since))
+        ]
+        some = chosen.sample(every, min(most, len(every)))
+        return [Combination(first, *one, ahead=CLOCKS[turn % len(CLOCKS)]) for turn, one in enumerate(some)]
 
-    def fails_once(sent: Envelope, _services: Any, _deadline: Any) -> Envelope:
-        if not next(attempts):
-            raise Transient("rag_unavailable")
-        return sent
+    twos, threes = product(NAMES), product(NAMES, NAMES)
+    return [*tried(STOPS, PAIRS, twos), *tried(PAUSES, TRIPLES, threes)]
 
-    answer_step = Step("answer", "writing", 120, lambda: answering, answer, "dead-letters")
-    dead = {"Dead-Letter-Step": "answer", "Dead-Letter-Reason": "x", "X-Goog-Pubsub-Message-Id": "1"}
-    other = {**dead, "X-Goog-Pubsub-Message-Id": "2"}
-    event = with_message(anew(golden("classic-slash-forget")), argumentText=" yes", thread={"name": thread})
-    event = {**event, "thread": {"name": thread}}
-    event["space"] = event["message"]["space"] = {**event["message"]["space"], "name": SPACE}
-    return {
-        "answer": pushed(answer_step, of(0)),
-        "a later answer": pushed(answer_step, of(1)),
-        "tell": pushed(Teller(lambda: telling), of(0), **dead),
-        "tell of a later one": pushed(Teller(lambda: telling), of(1), **other),
-        "progress": pushed(step(passes, afterwards=show), of(0)),
-        "trying again": pushed(step(fails_once, afterwards=show), of(0)),
-        "forget": lambda: stage.ingest.over_pubsub(event)[1] == 200,
-    }
+
+def explore(stage: Stage, stops: Stops, tried: Combination) -> str | None:
+    """Try one combination; what is wrong afterwards, or None."""
+    asked = stage.question()
+    prepare(stage, asked, tried.before)
+    if tried.before == SORRY:
+        stage.numbers_sent(asked.question)  # it is those that have died
+    on_stage = [actors(stage, asked, tried.before)[name] for name in (tried.first, *tried.others)]
+    ended = stops.run(on_stage[0], on_stage[1:], tried.stop, tried.number, tried.ahead)
+    done = [is_done or until_done(actor) for is_done, actor in zip(ended, on_stage, strict=True)]
+    for number in stage.numbers_sent(asked.question) - ended_by(tried):
+        done.append(until_done(actors(stage, asked, SAID)["a later answer" if number else "answer"]))
+    wrong = world_of(stage, asked.question).faults() if all(done) else ["it is never acknowledged"]
+    return f"{tried}: {', '.join(wrong)}" if wrong else None
+
+
+def ended_by(tried: Combination) -> set[int]:
+    """The numbers of the answers whose messages have come to their ends with a combination."""
+    names = {tried.first, *tried.others}
+    if names & {"the event", "the event again"}:
+        names -= {"tell", "tell of a later one"}  # after an apology, an event sets out once more
+    return {ENDS[name] for name in names if name in ENDS}
 
 
 def world_of(stage: Stage, asked: Question) -> World:
@@ -182,9 +182,11 @@ def world_of(stage: Stage, asked: Question) -> World:
     def fields(collection: str, name: str) -> dict[str, Any]:
         return stage.firestore.collection(collection).document(document_id(name)).get().to_dict() or {}
 
-    message = http.get(f"{stage.cloud.places.url}/v1/{SPACE}/messages/{message_id(asked.id)}").json()
-    conversation = fields(conversations.COLLECTION, asked.conversation)
-    case = fields(cases.COLLECTION, asked.id)
+    message, record = stage.shown(asked), fields(records.COLLECTION, asked.id)
+    conversation, case = (
+        fields(conversations.COLLECTION, asked.conversation),
+        fields(cases.COLLECTION, asked.id),
+    )
     notes = [each.get().to_dict() for each in Forgotten(stage.firestore).references(asked)]
 
     def mine(part: str) -> list[dict[str, Any]]:
@@ -193,7 +195,8 @@ def world_of(stage: Stage, asked: Question) -> World:
     return World(
         shown=message.get("text", ""),
         progress=any(card["cardId"] == "progress" for card in message.get("cardsV2", [])),
-        ending=Ending.read(fields(records.COLLECTION, asked.id).get("final")),
+        known=bool(record),
+        ending=Ending.read(record.get("final")),
         forgotten=covers(notes, asked),
         turns=tuple(turn["text"] for turn in mine("turns")),
         pending=bool(mine("pending")),
@@ -201,44 +204,12 @@ def world_of(stage: Stage, asked: Question) -> World:
     )
 
 
-NAMES = ("answer", "a later answer", "tell", "tell of a later one", "progress", "trying again", "forget")
-PAIRS = [pair for pair in product(NAMES, NAMES) if set(pair) - {"progress", "trying again"}]
-ENDS = {"answer", "a later answer", "tell", "tell of a later one"}
-MOST_CALLS = 12
-
-
-def chosen() -> list[tuple[str, str, Stop, int]]:
-    """The combinations that are tried: of many, the same ones each time."""
-    every = [(*pair, stop, number) for pair in PAIRS for stop in STOPS for number in range(MOST_CALLS)]
-    if os.environ.get("EXPLORE") == "all":
-        return every
-    return random.Random(20261203).sample([one for one in every if one[3] < 7], SAMPLE)
-
-
-def explore(stage: Stage, stops: Stops, first: str, second: str, stop: Stop, number: int) -> str | None:
-    """Try one combination; what is wrong afterwards, or None."""
-    asked, thread = asked_in(stage)
-    on_stage = actors(stage, asked, thread)
-    others = on_stage if first != second else actors(stage, asked, thread)
-    done, other_done = stops.run(on_stage[first], others[second], stop, number)
-    if done is None:
-        return None  # it makes fewer calls
-    for is_done, actor in ((done, on_stage[first]), (other_done, others[second])):
-        if not is_done:
-            until_done(actor)
-    if not {first, second} & ENDS:
-        until_done(on_stage["answer"])  # what the question goes on to
-    wrong = world_of(stage, asked).faults()
-    return f"{first}, {stop} call {number + 1}, meanwhile {second}: {', '.join(wrong)}" if wrong else None
-
-
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600 if ALL else 120)
+@pytest.mark.parametrize("first", NAMES)
 def test_whatever_stops_an_actor_the_ending_that_stands_is_what_everything_says(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, stops: Stops, first: str
 ) -> None:
-    stops = Stops(stage.cloud.faults, stage.cloud.loop)
-    monkeypatch.setattr(stage.cloud.faults, "call", stops.call)
-
-    found = [explore(stage, stops, *combination) for combination in chosen()]
+    tried = combinations(first, stage, stops)
+    found = [explore(stage, stops, each) for each in tried]
 
     assert "\n".join(each for each in found if each) == ""

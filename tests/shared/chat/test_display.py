@@ -121,6 +121,20 @@ def test_progress_that_covers_an_ending_is_replaced_by_it(
     assert shown() == final.text
 
 
+def test_progress_that_was_killed_before_its_look_is_replaced_when_its_message_comes_again(
+    display: Display, chat: Chat, records: Records, asked: Question, shown: Any, firestore: Any
+) -> None:
+    show(display, records, asked, again(0))
+    chat.update_progress(asked, CARD, Deadline(5))
+    display.progress(asked, CARD, Deadline(20))
+    assert shown() == "answer 0."
+
+    Forgotten(firestore).note(asked.conversation, asked.asked_at + timedelta(seconds=1), Deadline(5))
+    chat.update_progress(asked, CARD, Deadline(5))
+    display.progress(asked, CARD, Deadline(20))
+    assert shown() == text("en", "notice", "forgotten_question")
+
+
 @pytest.mark.parametrize(
     "lower, higher",
     [(again(0, "apology"), again(0)), (again(0), again(1)), (again(1, "apology"), again(1, "fallback"))],
@@ -167,10 +181,14 @@ def test_a_write_that_cannot_be_followed_by_a_look_is_to_be_done_again(
 
 @pytest.mark.parametrize("fault", ["chat-throttled", "chat-refused"])
 def test_progress_that_chat_has_refused_is_only_logged(
-    display: Display, asked: Question, faults: Any, fault: str
+    display: Display, records: Records, asked: Question, faults: Any, fault: str
 ) -> None:
     faults.switch_on(fault)
+    display.progress(asked, CARD, Deadline(20))
+    faults.switch_off()
 
+    records.end(asked, again(0), Deadline(10))
+    faults.switch_on("chat-refused")
     display.progress(asked, CARD, Deadline(20))
 
 
