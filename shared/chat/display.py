@@ -98,8 +98,8 @@ class Display:
         return posted
 
     def put_back(self, question: Question, standing: Standing, deadline: Deadline) -> None:
-        """Post the ending again if Chat shows something else. This happens if a request was killed between its
-        write and its look. A missing message was deleted by a person, and is not replaced.
+        """Post the ending again if Chat shows something else. This happens if a request was killed between
+        its write and its look. A missing message was deleted by a person, and is not replaced.
 
         If Chat refuses, this is only logged. Raises Transient.
         """

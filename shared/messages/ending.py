@@ -47,7 +47,7 @@ class Source(_Stored):
 
     @classmethod
     def of(cls, context: Context, number: int) -> "Source":
-        """A passage as the source of this number."""
+        """The source with this number, from a passage."""
         return cls(id=context.id, number=number, title=context.title, link=context.link, quote=context.text)
 
 

@@ -129,7 +129,7 @@ def test_progress_that_was_killed_before_its_look_is_replaced_when_its_message_c
     display.progress(asked, CARD, Deadline(20))
     assert shown() == "answer 0."
 
-    Forgotten(firestore).note(asked.conversation, asked.asked_at + timedelta(seconds=1), Deadline(5))
+    Forgotten(firestore).record(asked.conversation, asked.asked_at + timedelta(seconds=1), Deadline(5))
     chat.update_progress(asked, CARD, Deadline(5))
     display.progress(asked, CARD, Deadline(20))
     assert shown() == text("en", "notice", "forgotten_question")
