@@ -25,7 +25,7 @@ class Services(Protocol):
 
 
 def deliver(question: Question, standing: Standing, services: Services, deadline: Deadline) -> None:
-    """Make Chat show what must stand for a question. Idempotent.
+    """Make Chat show the recorded ending of a question. Idempotent.
 
     If a late ending goes into an old message, a second message points to it, because the asker may no longer
     look at the old one. Raises Permanent or Transient.
