@@ -208,7 +208,9 @@ async def test_what_people_do_besides_asking_leaves_a_world_that_is_healthy(stac
     async with asking(stack, RATE, DELETE) as one:
         assert await one.kinds() == set()
         assert one.done.clicked.total() == one.done.deleted.total() == 1
-        assert (await one.verdict()).ends == {End.ANSWER: 1, End.DELETED: 1}
+        ends = (await one.verdict()).ends
+        # Who was still writing when the answer was deleted may have put it back.
+        assert ends[End.ANSWER] + ends[End.DELETED] == 2 and ends[End.ANSWER]
 
     async with asking(stack, RATE, FORGET, RATE) as one:
         assert await one.kinds() == set()

