@@ -1,1 +1,1 @@
-"""Takes findings, has Gemini answer the original question from them, posts the answer and saves the turn."""
+"""Takes the passages, asks Gemini to answer the question from them, posts the answer and saves the turn."""

@@ -1,4 +1,4 @@
-"""Answer the person's own words from what was found, record the answer, and post it."""
+"""Answers the asker's own words from the passages, records the answer, and posts it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,16 +19,16 @@ from shared.runtime.gemini import generate
 from shared.runtime.outbox import Outbox
 from shared.runtime.retry import GEMINI_ANSWER
 
-#: Seconds that must be left of the step for posting.
+#: Seconds of the step that are reserved for posting.
 RESERVE_FOR_POSTING = 30.0
-#: Seconds for reading what stands already, and for recording the ending with all that follows from it.
+#: Seconds for reading the current ending, and for the commit that records the new one.
 WAIT_FOR_MEMORY = 14.0
 WAIT_FOR_RECORDING = 40.0
 
 
 @dataclass(frozen=True)
 class Services:
-    """What answering asks of the world; `gemini` is a `genai.Client`."""
+    """What answering needs from outside; `gemini` is a `genai.Client`."""
 
     outbox: Outbox
     failures: Failures
@@ -42,9 +42,9 @@ class Services:
 
 
 def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
-    """Record the question's ending, then post it; a redelivery posts what is recorded again.
+    """Record the question's ending, then post it. A redelivery posts the recorded ending again.
 
-    Raises Permanent or Transient when there is no answer, or when it could not be recorded or posted.
+    Raises Permanent or Transient if there is no answer, or if it could not be recorded or posted.
     """
     question = envelope.question
     begun = services.records.begin(question, deadline.within(WAIT_FOR_MEMORY))
@@ -59,7 +59,7 @@ def answer(envelope: Envelope, services: Services, deadline: Deadline) -> None:
 def _composed(envelope: Envelope, services: Services, deadline: Deadline) -> Composed | Clarification | None:
     if envelope.contexts is None:
         raise Permanent("envelope_incomplete", "no contexts")
-    if not envelope.contexts:  # nothing was found: the model could only make something up
+    if not envelope.contexts:  # no passages: the model could only invent an answer
         return None
     response = generate(
         services.gemini,

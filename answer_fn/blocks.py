@@ -1,9 +1,9 @@
-"""A Markdown text as blocks that Google Chat can show.
+"""Turns a Markdown text into blocks that Google Chat can show.
 
-Chat's Markdown is CommonMark, but what it makes of headings, tables, nested lists, images and HTML is
-unconfirmed (developers.google.com/workspace/chat/format-messages). So a heading is bold, a row of a table is
-an item of a list, an inner list is lines within its item, and whatever else stands in a list is put behind
-the item: all of it reads the same, whether or not Chat knows better.
+Chat's Markdown is CommonMark. Google does not say how Chat shows headings, tables, nested lists, images and
+HTML (developers.google.com/workspace/chat/format-messages). So a heading becomes bold text, a row of a table
+becomes an item of a list, and an inner list becomes lines within its item. Anything else in a list is moved
+behind its item. The text then looks right even if Chat does not support these elements.
 """
 
 import re
@@ -18,19 +18,19 @@ from answer_fn.inline import Run, Writer, runs_of
 from shared.chat import sanitise
 from shared.chat.sanitise import Cite
 
-#: What stands before an item of an inner list, by depth.
+#: The bullet of an item in an inner list, by depth.
 _BULLETS = ("◦", "▪")
 _BREAK = "  \n"
-#: Of more than these brackets a parser can make work without end; then only citations keep theirs.
+#: With more opening brackets than this, parsing can take very long. Then only citations keep theirs.
 MOST_BRACKETS = 400
 
 
 @dataclass(frozen=True)
 class Block:
-    """A paragraph, list, quote or code block. It may be cut between any two `pieces`, best behind a newline;
-    each part then gets the `head` and the `tail`, and every line the `prefix`.
+    """A paragraph, list, quote or code block. It may be cut between any two `pieces`, best after a newline.
 
-    `leads` tells that it belongs to what follows: a heading, or "do this:".
+    Each part then gets the `head` and the `tail`, and each line gets the `prefix`. `leads` means that the
+    block belongs to the next one: a heading, or "do this:".
     """
 
     pieces: tuple[str, ...]
@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(frozen=True)
 class _Node:
-    """A token of the parser with what stands inside it."""
+    """A token of the parser, with the nodes inside it."""
 
     token: Token
     children: tuple["_Node", ...]
@@ -59,7 +59,7 @@ class _Node:
 
     @property
     def inline(self) -> list[Token]:
-        """The tokens of the words in a paragraph, heading or cell."""
+        """The inline tokens of a paragraph, heading or cell."""
         return [token for child in self.children for token in child.token.children or ()]
 
 
@@ -70,14 +70,14 @@ class Document:
     nodes: tuple[_Node, ...]
 
     def citations(self) -> Iterator[str]:
-        """The numbers of each citation in the words, in order; `[0]` in code is none."""
+        """The numbers of each citation in the text, in order. `[0]` in code is not a citation."""
         for tokens in _inlines(self.nodes):
             for run in runs_of(tokens, set()):
                 if run.kind == "text":
                     yield from sanitise.citations_in(run.content)
 
     def blocks(self, allowed: set[str], cite: Cite | None = None) -> tuple[Block, ...]:
-        """The text for Chat, with the links in `allowed` and no others."""
+        """The text for Chat. It keeps only the links in `allowed`."""
         return tuple(block for block in _Blocks(allowed, cite).of(self.nodes) if block.text.strip())
 
 
@@ -89,7 +89,7 @@ def parse(markdown: str) -> Document:
 
 
 def plain(text: str, prefix: str = "") -> Block:
-    """Words of one line, none of them Markdown."""
+    """A block of plain text in one line, with Markdown escaped."""
     return Block(tuple(Writer(set(), None).write([Run("text", text)])), prefix=prefix)
 
 
@@ -150,7 +150,7 @@ class _Blocks:
             yield f"- {'; '.join(named)}\n"
 
     def _list(self, node: _Node) -> Iterator[Block]:
-        """The items as one block, or as several where something stands between them that is no words."""
+        """The items as one block, or as several if an item holds something other than text, such as code."""
         pieces: list[str] = []
         for marker, item in _items(node, 0):
             pieces.append(f"{marker} ")
@@ -164,13 +164,13 @@ class _Blocks:
                 pieces.clear()
                 interrupted = True
             pieces.append("\n")
-            if interrupted:  # what follows the code is no list any more, so the next item must begin one
+            if interrupted:  # the list has ended here, so the next item must begin a new one
                 yield Block(tuple(pieces))
                 pieces.clear()
         yield Block(tuple(pieces))
 
     def _item(self, item: _Node, indent: str, depth: int) -> Iterator[str | Block]:
-        """An item's words, inner lists as lines among them, and whatever else stands in it."""
+        """The text of an item, its inner lists as lines, and its other blocks."""
         between = ""
         for child in item.children:
             if child.kind == "paragraph":
@@ -189,7 +189,7 @@ class _Blocks:
 
 
 def _items(node: _Node, depth: int) -> Iterator[tuple[str, _Node]]:
-    """The items of a list, each with what stands before it."""
+    """The items of a list, each with its number or bullet."""
     first = int(node.token.attrGet("start") or 1)
     for number, item in enumerate(node.children, start=first):
         if node.kind == "ordered_list":
@@ -215,7 +215,7 @@ def _tree(tokens: Iterator[Token]) -> tuple[_Node, ...]:
 
 
 class _Parser(MarkdownIt):
-    """Whether a link may stand is decided by the addresses in the sources, as they are written there."""
+    """Keeps URLs as they are written: they are compared with the addresses in the sources."""
 
     def validateLink(self, url: str) -> bool:
         return True

@@ -1,6 +1,6 @@
-"""From the model's answer to what is said in Chat: only sources that were retrieved, no foreign links.
+"""Turns the model's answer into text for Chat: only retrieved sources, and only links in them.
 
-A question back needs no source, so it may carry no link at all, and must be one short question.
+A question back needs no source, so it may not have any link. It must be one short question.
 """
 
 import re
@@ -20,17 +20,18 @@ _WORD_CHARACTER = re.compile(r"\w")
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d{1,4}")
 _CITATION = re.compile(r"\[\d+\]")
-#: Characters of a question back, or of what is said to be missing: more is neither.
+#: Most characters of a question back, and of what the model says is missing. Longer texts are not used.
 MOST_OF_A_REMARK = 400
-#: So many words in a row that stand in the instructions too cannot be coincidence.
+#: An answer with this many words in a row from the instructions repeats them. It cannot be coincidence.
 WORDS_IN_A_ROW = 8
 
 
 @dataclass(frozen=True)
 class Composed:
-    """The answer with its sources, numbered in the order they are cited.
+    """The answer with its sources, which are numbered in the order of citation.
 
-    `partly` tells that the sources answer only a part; `missing` is what they do not tell, if the model said.
+    `partly`: the sources answer only a part of the question. `missing` is what they do not say, if the model
+    named it.
     """
 
     blocks: tuple[Block, ...]
@@ -46,7 +47,7 @@ class Composed:
 
 @dataclass(frozen=True)
 class Clarification:
-    """A question back to the asker. `blocks` are empty when the model gave none that can be shown."""
+    """A question back to the asker. `blocks` is empty if the model gave none that can be shown."""
 
     blocks: tuple[Block, ...]
 
@@ -57,8 +58,8 @@ class Clarification:
 
 
 def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | Clarification | None:
-    """What to post, or None when the model gave no answer, cited nothing that was retrieved, or told what it
-    was instructed."""
+    """What to post. None if the model gave no answer, cited no retrieved source, or revealed its
+    instructions."""
     if _tells_instructions(answer):
         return None
     if answer.status == "needs_clarification":
@@ -77,7 +78,7 @@ def compose(answer: RagAnswer, contexts: Sequence[Context]) -> Composed | Clarif
 
 
 def _tells_instructions(answer: RagAnswer) -> bool:
-    """Whether an answer repeats a stretch of the instructions, whatever its case, marks and line breaks."""
+    """Whether an answer repeats a part of the instructions. Case, marks and line breaks do not matter."""
     said = visible("\n".join([answer.answer, answer.missing, answer.ask_back]))
     return not _stretches(said).isdisjoint(_instructions())
 
@@ -88,7 +89,7 @@ def _instructions() -> frozenset[tuple[str, ...]]:
 
 
 def _stretches(text: str) -> frozenset[tuple[str, ...]]:
-    """All runs of so many words in a text."""
+    """All sequences of WORDS_IN_A_ROW words in a text."""
     words = _WORD.findall(text.lower())
     starts = range(len(words) - WORDS_IN_A_ROW + 1)
     return frozenset(tuple(words[start : start + WORDS_IN_A_ROW]) for start in starts)
@@ -99,7 +100,7 @@ def _text(blocks: Iterable[Block]) -> str:
 
 
 def _question(said: str) -> tuple[Block, ...]:
-    """The model's question as blocks without links and citations; nothing when it is not one."""
+    """The model's question as blocks without links and citations. Empty if it is too long or no question."""
     if len(said) > MOST_OF_A_REMARK or not asks(said):
         return ()
     blocks = parse(visible(said)).blocks(set(), lambda _: "")
@@ -107,7 +108,7 @@ def _question(said: str) -> tuple[Block, ...]:
 
 
 def _remark(said: str) -> str:
-    """The model's few words as one line of Markdown without links and citations."""
+    """A short text of the model as one line of Markdown, without links and citations. Empty if too long."""
     if len(said) > MOST_OF_A_REMARK:
         return ""
     text = " ".join(_text(parse(visible(said)).blocks(set(), lambda _: "")).split())
@@ -119,12 +120,12 @@ def _numbers_in(citations: Iterable[str]) -> list[int]:
 
 
 def _cited(numbers: Iterable[int], count: int) -> list[int]:
-    """The numbers of retrieved sources, each once."""
+    """The numbers that belong to retrieved sources, without duplicates."""
     return [number for number in dict.fromkeys(numbers) if 1 <= number <= count]
 
 
 def _numbers(cited: list[int], contexts: Sequence[Context]) -> dict[int, int]:
-    """From the model's number to the shown one; passages of one document are one source."""
+    """The model's number → the number shown. Passages of one document are one source."""
     shown: dict[str, int] = {}
     return {number: shown.setdefault(_document(contexts[number - 1]), len(shown) + 1) for number in cited}
 

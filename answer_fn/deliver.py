@@ -1,4 +1,4 @@
-"""Post what is recorded as the end of a question: `answer` ends with it, and so does `tell`."""
+"""Posts the recorded ending of a question. It is the last action of `answer` and of `tell`."""
 
 from typing import Protocol
 
@@ -11,12 +11,12 @@ from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, in_one_line
 
-#: Seconds for pointing to a late answer, its turn in the space included.
+#: Seconds for pointing to a late answer, including the wait for a turn in the space.
 WAIT_FOR_POINTING = 20.0
 
 
 class Services(Protocol):
-    """What delivering asks of the world."""
+    """What delivering needs from outside."""
 
     @property
     def chat(self) -> Chat: ...
@@ -25,16 +25,16 @@ class Services(Protocol):
 
 
 def deliver(question: Question, standing: Standing, services: Services, deadline: Deadline) -> None:
-    """Make what stands for a question what the person sees. Idempotent.
+    """Make Chat show the recorded ending of a question. Idempotent.
 
-    An ending that comes late into an old message is pointed to: nobody may look at that any more. Raises
-    Permanent or Transient.
+    If a late ending goes into an old message, a second message points to it, because the asker may no longer
+    look at the old one. Raises Permanent or Transient.
     """
     ending = standing.ending
     if ending is None or not is_late(ending.since or question.asked_at):
         services.display.ending(question, standing, deadline)
         return
-    # A copy of a message that was handled in time may come late: then nobody is told.
+    # This may be a late copy of a message that was handled in time. Then nothing points to the answer.
     known = _says(question, ending.text, services, deadline)
     posted = services.display.ending(question, standing, deadline)
     if known or not posted.in_place:
@@ -46,7 +46,7 @@ def deliver(question: Question, standing: Standing, services: Services, deadline
 
 
 def _says(question: Question, said: str, services: Services, deadline: Deadline) -> bool:
-    """Whether the question's message says this now; False when it cannot be read."""
+    """Whether the question's message has this text now. False if it cannot be read."""
     try:
         return services.chat.shown(question, 1, deadline.within(deadline.remaining / 3)) == [said]
     except StepError:

@@ -1,4 +1,4 @@
-"""The inside of a paragraph, written anew for Chat from what a Markdown parser made of it."""
+"""Writes the content of a paragraph for Chat, from the tokens of the Markdown parser."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,14 +9,14 @@ from markdown_it.token import Token
 from shared.chat import sanitise
 from shared.chat.sanitise import Cite
 
-#: A link with a longer label is its label; a longer code span is written as several, so that it can be cut.
+#: A link with a longer label is replaced by its label. A longer code span becomes several, so it can be cut.
 LONGEST_LABEL = 300
 LONGEST_CODE = 500
 _MARKS = {"strong": "**", "em": "*", "s": "~~"}
-#: Emphasis that ends in a bracket and is followed by a letter is none by the rules of CommonMark. It is
-#: frequent in Japanese: **「これ」**は.
+#: In CommonMark, `**` between a bracket and a letter does not close emphasis. This is frequent in Japanese:
+#: **「これ」**は.
 _UNPARSED_BOLD = re.compile(r"\*\*(?P<before>[^\w*]*)(?P<inside>\w(?:[^*]{0,300}\w)?)(?P<behind>[^\w*]*)\*\*")
-#: Where words may be cut: a letter or digit never from the next, but Japanese anywhere.
+#: A piece that must not be cut: a run of letters and digits, but a single character in Japanese.
 _ATOM = re.compile(r"\\.\s*|&amp;|[!-%'-\[\]-~\u00a1-\u02ff\u0370-\u1fff]+\s*|.\s*", re.DOTALL)
 _BLOCK_MARK = re.compile(r"#{1,6}(?=\s|$)|[-+](?=\s|$)|>|[=-]+\s*$")
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
@@ -32,17 +32,17 @@ class Run:
 
 @dataclass
 class Writer:
-    """Writes runs as atoms, pieces of Markdown that must not be cut apart; their sum is the paragraph."""
+    """Writes runs as atoms: pieces of Markdown that must not be cut. Joined, they are the paragraph."""
 
     allowed: set[str]
     cite: Cite | None
     atoms: list[str] = field(default_factory=list)
-    #: Marks that are opened, but not written yet: emphasis of nothing would show its asterisks.
+    #: Opening marks that are not written yet. Chat would show the asterisks of empty emphasis.
     _pending: list[str] = field(default_factory=list)
     _at_line_start: bool = True
 
     def write(self, runs: Sequence[Run]) -> list[str]:
-        """The atoms of a paragraph; a line break is one that ends in a newline."""
+        """The atoms of a paragraph. A line break is an atom that ends in a newline."""
         position = 0
         while position < len(runs):
             run = runs[position]
@@ -103,12 +103,12 @@ class Writer:
         if len(label) > LONGEST_LABEL:
             self.atoms += _ATOM.findall(label)
             return
-        if self.atoms and self.atoms[-1].endswith("!"):  # it would make an image of the link
+        if self.atoms and self.atoms[-1].endswith("!"):  # "!" would turn the link into an image
             self.atoms[-1] = self.atoms[-1][:-1] + r"\!"
         self.atoms.append(f"[{label}]({href})")
 
     def _flush(self) -> None:
-        """Write the pending marks: something follows that they emphasise."""
+        """Write the pending marks, because text follows them."""
         self.atoms += self._pending
         self._pending.clear()
         self._at_line_start = False
@@ -125,7 +125,7 @@ class Writer:
 
 
 def runs_of(tokens: Iterable[Token], allowed: set[str]) -> list[Run]:
-    """What a paragraph is made of: links that lead elsewhere are their labels, images their descriptions."""
+    """The runs of a paragraph. Other links become their labels, and images become their descriptions."""
     runs: list[Run] = []
     links: list[bool] = []
     for token in tokens:
@@ -169,7 +169,7 @@ def _open_links(runs: Sequence[Run]) -> Sequence[Run]:
 
 
 def _merged(runs: Iterable[Run]) -> list[Run]:
-    """Adjacent texts are one: an address must not hide in two of them."""
+    """Join adjacent texts, so that an address cannot be split over two of them and go unnoticed."""
     merged: list[Run] = []
     for run in runs:
         if run.kind == "text" and merged and merged[-1].kind == "text":
@@ -184,7 +184,7 @@ def _without_tags(run: Run) -> Run:
 
 
 def _bold(run: Run) -> list[Run]:
-    """The bold words that the parser did not see, with their brackets outside."""
+    """Make text bold that the parser did not recognise; brackets stay outside the bold text."""
     if run.kind != "text":
         return [run]
     runs: list[Run] = []
@@ -198,12 +198,12 @@ def _bold(run: Run) -> list[Run]:
 
 
 def _first_character(runs: Sequence[Run]) -> str:
-    """What will be written next; an address that ends here must not run into it."""
+    """A sample of the next character, so that an address that ends here is separated from it."""
     return {"text": "x", "break": "\n"}.get(runs[0].kind, "*") if runs else ""
 
 
 def _without_block_marks(text: str) -> str:
-    """A line that begins like a heading, a list or a quote, but is none."""
+    """Escape a mark at the start of a line that would make it a heading, a list or a quote."""
     if match := _NUMBER.match(text):
         return f"{match[1]}\\{text[match.start(2) :]}"
     return f"\\{text}" if _BLOCK_MARK.match(text) else text

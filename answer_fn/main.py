@@ -22,13 +22,13 @@ SWEEPER = Sweeper(lambda: TELLER.services)
 
 @functions_framework.http
 def main(request: Request) -> tuple[str, int]:
-    """Take the findings of one question."""
+    """Handle the passages found for one question."""
     return STEP.receive(dict(request.headers), request.get_data())
 
 
 @functions_framework.http
 def tell(request: Request) -> tuple[str, int]:
-    """Take one dead letter or, at the path of the scheduler, set right what nobody works on any more."""
+    """Handle one dead letter. At the path of the scheduler, run the sweep."""
     if request.path == pipeline().sweep.path:
         return SWEEPER.receive(dict(request.headers), request.get_data())
     return TELLER.receive(dict(request.headers), request.get_data())

@@ -1,4 +1,4 @@
-"""A long text in several messages, cut where a reader would: between blocks, items, lines or sentences."""
+"""Splits a long text into several messages: between blocks, items, lines or sentences."""
 
 from bisect import bisect_right
 from collections import deque
@@ -8,13 +8,13 @@ from dataclasses import replace
 from answer_fn.blocks import Block
 from shared.chat.limits import MOST_UNITS_OF_PART, units
 
-#: More than a model writes with the tokens it is given.
+#: A model cannot write more with its limit of tokens.
 MOST_PARTS = 5
 _ENDS = (".", "!", "?", "。", "！", "？")
 
 
 def parts_of(blocks: Iterable[Block], cut_off: str) -> list[str]:
-    """The texts of one message after the other; `cut_off` ends the last one if they would be too many."""
+    """The texts of the messages, in order. If there are too many, the last one ends with `cut_off`."""
     parts: list[str] = []
     current: list[Block] = []
     left = deque(blocks)
@@ -43,14 +43,14 @@ def _fit(blocks: Iterable[Block]) -> bool:
 
 
 def _is_better_whole(current: Sequence[Block], block: Block) -> bool:
-    """Whether a block goes into the next part as it is: code always, all else if this part is well filled."""
+    """Whether to put a block whole into the next part: always for code, else if this part is half full."""
     if len(_leading(current)) == len(current) or not _fit([*_leading(current), block]):
         return False
     return bool(block.tail) or units(_text(current)) > MOST_UNITS_OF_PART // 2
 
 
 def _leading(blocks: Sequence[Block]) -> list[Block]:
-    """The last blocks that must not be parted from what follows."""
+    """The last blocks that must stay together with the next block."""
     start = len(blocks)
     while start and blocks[start - 1].leads:
         start -= 1
@@ -58,7 +58,7 @@ def _leading(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _cut(current: Sequence[Block], block: Block) -> tuple[Block | None, Block]:
-    """As much of a block as there is room for (None: nothing), and the rest."""
+    """The beginning of a block that still fits (None: nothing fits), and the rest."""
 
     def most(count: int, fits: Callable[[int], bool]) -> int:
         return bisect_right(range(1, count + 1), False, key=lambda number: not fits(number))
@@ -80,7 +80,7 @@ def _cut(current: Sequence[Block], block: Block) -> tuple[Block | None, Block]:
 
 
 def _good_end(pieces: Sequence[str], count: int) -> int:
-    """The best place to cut in the second half of what there is room for."""
+    """The best place to cut in the second half of the pieces that fit."""
     ends = range(count, count // 2, -1)
     lines = (end for end in ends if pieces[end - 1].endswith("\n"))
     sentences = (end for end in ends if pieces[end - 1].rstrip().endswith(_ENDS))

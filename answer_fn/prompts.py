@@ -1,4 +1,4 @@
-"""What the answering model is asked, and the shape of its answer."""
+"""The prompt of the answering model, and the schema of its answer."""
 
 from typing import Annotated, Literal
 
@@ -31,14 +31,14 @@ Then write the answer:
 
 {NOTICE}"""
 
-#: Tokens, thinking included: about a page of text, and room to think.
+#: Most tokens of an answer, including its thoughts: about a page of text and room to think.
 MOST_TOKENS = 4096
 
 Status = Literal["answered", "partly", "not_in_knowledge_base", "needs_clarification"]
 
 
 class RagAnswer(BaseModel):
-    """The model's structured answer. Every field is required: Gemini's schemas know no defaults."""
+    """The model's structured answer. Every field is required, because Gemini's schemas have no defaults."""
 
     status: Status = Field(description="Whether the sources answer the question")
     answer: str = Field(
@@ -54,7 +54,7 @@ class RagAnswer(BaseModel):
 
 
 def prompt(envelope: Envelope) -> str:
-    """The history, the person's own words, and the numbered sources, as data."""
+    """The history, the asker's own words and the numbered sources, as data."""
     sources = [
         {"number": number, "title": context.title, "text": context.text}
         for number, context in enumerate(envelope.contexts or (), start=1)
@@ -63,7 +63,7 @@ def prompt(envelope: Envelope) -> str:
 
 
 def config() -> types.GenerateContentConfig:
-    """Structured output by schema."""
+    """The configuration for structured output."""
     return types.GenerateContentConfig(
         system_instruction=SYSTEM,
         max_output_tokens=MOST_TOKENS,

@@ -1,4 +1,4 @@
-"""What the final message shows: the answer with its sources, or an honest fallback."""
+"""Builds the ending of a question: the answer with its sources, a question back, or a fallback."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ from shared.language.follow_ups import is_only_polite
 from shared.messages.ending import ANSWER, CLARIFICATION, COURTESY, FALLBACK, Ending, Source, origin
 from shared.messages.envelope import Envelope, Question
 
-#: After this time the asker may not know any more which question an answer belongs to.
+#: After this time the asker may have forgotten which question an answer belongs to.
 LATE = timedelta(minutes=10)
 LONGEST_QUOTE = 200
 
@@ -27,9 +27,9 @@ def ending_of(
     contact: str | None,
     model: str | None = None,
 ) -> Ending:
-    """The ending as it is recorded: whoever posts it posts the same.
+    """The ending to record. Everyone who posts it later posts the same text.
 
-    `contact` is whom to ask where the knowledge base has no answer; `model` has answered.
+    `contact` is whom to ask if the knowledge base has no answer. `model` is the model that answered.
     """
     question = envelope.question
     if is_only_polite(envelope):
@@ -74,7 +74,7 @@ def _ending(
 
 
 def _missing_blocks(composed: Composed, question: Question) -> list[Block]:
-    """What a partial answer says of the rest."""
+    """The sentence in a partial answer about the missing part."""
     if not composed.partly:
         return []
     key = "partly" if composed.missing else "partly_only"
@@ -82,22 +82,22 @@ def _missing_blocks(composed: Composed, question: Question) -> list[Block]:
 
 
 def with_contact(said: str, question: Question, contact: str | None) -> str:
-    """What is said where the bot is of no help, with the person or place that is, if there is one."""
+    """A text of the bot that does not help, followed by the person or place to ask, if there is one."""
     return f"{said}\n\n{text(question.language, 'answer', 'contact', contact=contact)}" if contact else said
 
 
 def quoted(sources: Iterable[Source]) -> list[Source]:
-    """Sources as a record holds them: with the beginning of the passage as one line."""
+    """Sources as they are stored: only the beginning of the passage, in one line."""
     return [source.model_copy(update={"quote": quote_of(source.quote)}) for source in sources]
 
 
 def is_late(since: datetime) -> bool:
-    """Whether somebody has waited so long for the answer that it has to say what it answers."""
+    """Whether the asker has waited so long that the answer must repeat the question."""
     return datetime.now(UTC) - since > LATE
 
 
 def pointer_of(question: Question) -> Content:
-    """A message of its own that points to a late answer: whether Chat tells of an update is unconfirmed."""
+    """A separate message that points to a late answer, because Chat may not notify people of an update."""
     quote = words(_quoted(question), set())
     return Content(f"↑ {text(question.language, 'answer', 'pointer', question=quote)}")
 

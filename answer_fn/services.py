@@ -13,7 +13,7 @@ from shared.runtime.outbox import Outbox
 
 
 def open_services(settings: Settings) -> Services:
-    """Make the clients; called once, on the first message."""
+    """Create the clients. Called once, on the first message."""
     project = settings.google_cloud_project
     firestore = clients.firestore(project, settings.firestore_database)
     chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
@@ -32,7 +32,7 @@ def open_services(settings: Settings) -> Services:
 
 
 def open_tell_services(settings: Settings) -> TellServices:
-    """The same for `tell`, which asks no model and publishes nothing."""
+    """The same for `tell`, which calls no model and publishes nothing."""
     firestore = clients.firestore(settings.google_cloud_project, settings.firestore_database)
     chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)
     records = Records(firestore, settings.history_hours)

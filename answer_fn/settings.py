@@ -1,4 +1,4 @@
-"""What `answer_fn` is told by its environment. Gemini is set up by the SDK's own variables."""
+"""The settings of `answer_fn`, from environment variables. The SDK's own variables configure Gemini."""
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ class Settings(CommonSettings):
     )
     languages: Languages = Field(
         default_factory=languages,
-        description="Languages of apologies, the same as of questions; the first is for whoever speaks none",
+        description="Languages of apologies, the same as for ingest_fn; the first is the default",
     )
     human_contact: str | None = Field(
         default=None, min_length=1, max_length=300, description="Whom to ask, in Markdown: an e-mail, a link"

@@ -1,8 +1,9 @@
-"""`sweep`: sets right what nobody works on any more. Cloud Scheduler calls it every few minutes.
+"""`sweep`: repairs endings that no message can repair any more. Cloud Scheduler calls it every few minutes.
 
-Pub/Sub may deliver two copies of a message. When one is acknowledged, and the other dies after its write into
-the question's message and before it has looked, nobody comes again to put back what must stand. And a
-question that was registered, but could not be published, has no message that could come again.
+There are two cases. First, Pub/Sub may deliver two copies of a message. One is acknowledged. The other writes
+into the question's message and dies before it looks at the record. Then nothing is delivered again that would
+post the right ending. Second, a question was registered but could not be published, so there is no message
+that could be delivered again.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,18 +26,18 @@ from shared.runtime.errors import StepError, in_one_line
 from shared.runtime.receiver import Headers, Receiver
 from shared.runtime.retry import FIRESTORE, call
 
-#: How long ago an ending was recorded that is compared with Chat: until then its own messages set it right.
-#: Twice the time between two calls, so that one that fails is made up for.
+#: The sweep compares endings with Chat that were recorded this long ago. Before that, the redelivery of their
+#: own messages repairs them. The span is twice the time between two calls, so that one call may fail.
 EARLIEST, LATEST = timedelta(minutes=2), timedelta(minutes=12)
-#: After this a question has no message left that could come again: five attempts of every step are over.
+#: After this time no message of a question can be delivered again: each step has made its five attempts.
 NEVER_ENDS = timedelta(hours=1)
-#: More at once do not fit into the time of one call; the next call goes on.
+#: The most questions that one call can handle in its time. The next call handles the others.
 MOST = 200
 REASON = "never_ended"
 
 
 class Sweeper(Receiver[None, Services]):
-    """Receives the calls of the scheduler. What goes wrong is logged; the next call tries again."""
+    """Receives the calls of the scheduler. Errors are logged, and the next call tries again."""
 
     def __init__(self, services: Callable[[], Services], seconds: float | None = None) -> None:
         super().__init__("sweep", seconds or pipeline().teller.seconds.step, services)
@@ -45,7 +46,7 @@ class Sweeper(Receiver[None, Services]):
         """There is nothing to read."""
 
     def work(self, _message: None, _headers: Headers, deadline: Deadline) -> None:
-        """Set right what is wrong. Raises Permanent or Transient."""
+        """Repair what is wrong. Raises Permanent or Transient."""
         now = datetime.now(UTC)
         ended = list(_ended(self.services, now, deadline))
         for asked, ending in ended:
@@ -56,13 +57,13 @@ class Sweeper(Receiver[None, Services]):
         logs.info("Swept", ended=len(ended), never_ended=len(never_ended))
 
     def question(self, _message: None, _body: bytes) -> str | None:
-        """A call is about no question."""
+        """A call does not belong to a question."""
         return None
 
     def park(
         self, _message: None, _headers: Headers, _body: bytes, _trouble: StepError, _deadline: Deadline
     ) -> None:
-        """There is nothing to keep."""
+        """There is nothing to store."""
 
 
 def _ended(services: Services, now: datetime, deadline: Deadline) -> Iterator[tuple[Question, Ending]]:
@@ -100,11 +101,11 @@ def _put_back(question: Question, ending: Ending, services: Services, deadline: 
         try:
             services.display.put_back(question, records.Standing(ending), deadline)
         except Exception as error:
-            logs.error("Not set right; the next call tries again", error=in_one_line(error))
+            logs.error("Not repaired; the next call tries again", error=in_one_line(error))
 
 
 def _end(question: Question, services: Services, deadline: Deadline) -> None:
-    """Keep the question as a dead letter of the step that it never came to, and tell who has asked."""
+    """Store the question as a dead letter of the step that it never reached, and tell the asker."""
     envelope = Envelope(trace=trace_of({}), question=question)
     first = pipeline().first.name
     sent = message(envelope.to_bytes(), question_id=question.id, step=first, trace=envelope.trace)

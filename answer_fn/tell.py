@@ -1,4 +1,4 @@
-"""`tell`: takes dead letters, keeps each as a case, and tells the asker in the question's own message."""
+"""`tell`: takes dead letters, stores each as a case, and tells the asker in the question's own message."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ from shared.runtime.errors import StepError, Transient, in_one_line
 from shared.runtime.receiver import Headers, Receiver
 
 STEP = "tell"
-#: Seconds for reading why the step failed: the case is worth keeping without it.
+#: Seconds for reading why the step failed. The case is stored without it if that takes longer.
 WAIT_FOR_FAILURE = 5.0
-#: More sources than this are no help.
+#: Most sources in an apology.
 MOST_SOURCES = 3
 
 
 @dataclass(frozen=True)
 class Services:
-    """What telling asks of the world."""
+    """What `tell` needs from outside."""
 
     firestore: Any
     cases: Cases
@@ -44,10 +44,10 @@ class Services:
 
 
 class Teller(Receiver[DeadLetter, Services]):
-    """Receives the dead-letter topic's pushes: 503 only for trouble that passes, so that nothing loops.
+    """Receives the pushes of the dead-letter topic. Replies 503 only for temporary errors, so no push loops.
 
-    `seconds` is for all of it (None: what the table of the pipeline says). `spoken` are the languages that
-    the bot speaks (None: all that there are catalogues for).
+    `seconds` is the deadline (None: the one in the table of the pipeline). `spoken` are the languages that
+    the bot speaks (None: all that have a catalogue).
     """
 
     def __init__(
@@ -64,16 +64,16 @@ class Teller(Receiver[DeadLetter, Services]):
         return letter_from_push(headers, body, self._spoken)
 
     def about(self, message: DeadLetter) -> dict[str, str]:
-        """The question and the trace, as far as the letter tells."""
+        """The question and the trace, if the letter has them."""
         question, trace = message.question, message.attributes.get("traceparent", "")
         return {"question": question.id if question else "", "trace": trace}
 
     def question(self, message: DeadLetter | None, body: bytes) -> Question | str | None:
-        """The question, its id, or what stands for it."""
+        """The question, its id, or an id in its place."""
         return (message.question or message.question_id) if message else question_id_in(body)
 
     def work(self, message: DeadLetter, _headers: Headers, deadline: Deadline) -> None:
-        """Keep the letter, then tell the asker."""
+        """Store the letter, then tell the asker."""
         _keep(message, self.services, deadline)
         tell(message, self.services, deadline)
 
@@ -85,12 +85,12 @@ class Teller(Receiver[DeadLetter, Services]):
         trouble: StepError,
         _deadline: Deadline,
     ) -> None:
-        """The letter is kept; its asker can never be told, and to come again would not help."""
+        """Only log it: the letter is stored, and another delivery would not help to tell the asker."""
         logs.error("The asker is not told", error=str(trouble))
 
 
 def _keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
-    """Keep a letter. What cannot be kept must come again, whatever the reason: raises Transient."""
+    """Store a letter. Raises Transient for any error, because the letter must then be delivered again."""
     try:
         keep(letter, services, deadline)
     except Exception as error:
@@ -98,13 +98,13 @@ def _keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
 
 
 def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
-    """Keep the letter as a case, unless its question is to be forgotten.
+    """Store the letter as a case, unless the bot must forget its question.
 
-    Raises Permanent or Transient; then it must not be acknowledged.
+    Raises Permanent or Transient. Then the letter must not be acknowledged.
     """
     case = services.cases.store(letter, _failure(letter, services, deadline), deadline)
     if case is None:
-        logs.info("Not kept: the bot was told to forget it")
+        logs.info("Not stored: the bot was told to forget it")
         return
     logs.error(
         "Dead letter kept", reason=case.get("reason"), failed=case.get("step"), copies=case.get("copies")
@@ -112,11 +112,11 @@ def keep(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
 
 
 def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
-    """Say sorry, unless the question was answered after all. Raises Permanent or Transient."""
+    """Apologise to the asker, unless the question has an answer by now. Raises Permanent or Transient."""
     if letter.question is None:
-        logs.error("It names no question, so there is nobody to tell")
+        logs.error("The letter names no question, so there is nobody to tell")
         return
-    # Of an event that could not be understood only the question is known.
+    # An event of Chat, or an unreadable envelope, gives only the question.
     sent = letter.envelope or Envelope(trace="-", question=letter.question)
     standing = services.records.end(sent.question, apology(sent, services.contact), deadline)
     deliver(sent.question, standing, services, deadline)
@@ -125,7 +125,7 @@ def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
 
 
 def apology(sent: Envelope, contact: str | None) -> Ending:
-    """The final message that says sorry, with whom to ask and the sources that had been found."""
+    """The apology, with whom to ask and with the sources that had been found."""
     question = sent.question
     said = text(question.language, "apology", "text", reference=reference(question.id))
     said = with_contact(said, question, contact)
@@ -154,6 +154,6 @@ def _failure(letter: DeadLetter, services: Services, deadline: Deadline) -> Fiel
 
 
 def _sources(contexts: tuple[Context, ...]) -> list[Source]:
-    best = {context.uri: context for context in reversed(contexts)}  # of each document, the first
+    best = {context.uri: context for context in reversed(contexts)}  # the first passage of each document
     ranked = sorted(best.values(), key=contexts.index)[:MOST_SOURCES]
     return [Source.of(context, number) for number, context in enumerate(ranked, start=1)]

@@ -88,7 +88,7 @@ def publish(letters: int) -> None:
         attributes = event.attributes if number % FORWARDED == 0 else {**event.attributes, **marks}
         sent.append(publisher.publish(topic_path(pipeline().dead_letters), data, **attributes))
         if number % 40 == 0:
-            failures.note(made.question.id, taker.name, TROUBLE, [], Deadline(10))
+            failures.record(made.question.id, taker.name, TROUBLE, [], Deadline(10))
     for future in sent:
         future.result(60)
 

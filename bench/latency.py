@@ -10,11 +10,11 @@ The critical path of a first question, that is, the calls that must follow each 
     rag         it is searched for
     pubsub      the findings are published
     gemini      the answer is written
-    firestore   it is noted
+    firestore   it is recorded
     chat        it is posted
 That of a follow-up:
     firestore   the history is read
-    firestore   the question is noted as waiting, so that the next one is understood
+    firestore   the question is recorded as waiting, so that the next one is understood
     pubsub      the question is published
     gemini      it is rewritten
     pubsub, rag, pubsub, gemini, firestore, chat: as above

@@ -97,7 +97,9 @@ def _ends(
             continue
         if ending and shown and not untold:
             yield {name: _ENDS.get(ending.kind, End.FALLBACK)}
-            trouble = Violation(Kind.NOT_AS_NOTED, name, f"{len(shown)} of {len(ending.texts)} parts stand")
+            trouble = Violation(
+                Kind.NOT_AS_RECORDED, name, f"{len(shown)} of {len(ending.texts)} parts stand"
+            )
         elif untold:
             yield {name: End.UNTOLD}
             continue
@@ -120,8 +122,8 @@ def _instead(name: str, ending: Ending | None, message: Json) -> Violation:
     if is_progress(message):
         return Violation(Kind.NO_END, name, f"{message['name']} says {said}")
     if ending is None:
-        return Violation(Kind.NOT_NOTED, name, f"{message['name']} says {said}")
-    return Violation(Kind.NOT_AS_NOTED, name, f"{said} stands, {ending.kind} {ending.again} is noted")
+        return Violation(Kind.NOT_RECORDED, name, f"{message['name']} says {said}")
+    return Violation(Kind.NOT_AS_RECORDED, name, f"{said} stands, {ending.kind} {ending.again} is recorded")
 
 
 def _entered(outside: Outside) -> set[str]:

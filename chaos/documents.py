@@ -41,8 +41,10 @@ def _turns(question: Asked, ending: Ending | None, turns: list[Json]) -> Iterato
     roles = Counter(turn.get("role") for turn in turns)
     if ending is None or ending.kind not in REMEMBERED:
         if turns:
-            noted = ending.kind if ending else "nothing"
-            yield Violation(Kind.TURN_UNEARNED, question.name, f"{noted} is noted, with turns {dict(roles)}")
+            recorded = ending.kind if ending else "nothing"
+            yield Violation(
+                Kind.TURN_UNEARNED, question.name, f"{recorded} is recorded, with turns {dict(roles)}"
+            )
         return
     if max(roles.values(), default=0) > 1:
         yield Violation(Kind.TURN_DOUBLED, question.name, f"turns {dict(roles)}")
@@ -60,7 +62,7 @@ def _turns(question: Asked, ending: Ending | None, turns: list[Json]) -> Iterato
 def _pending(question: Asked, ending: Ending | None, outside: Outside) -> Iterator[Violation]:
     waiting = [entry.get("question_id") for entry in outside.turns(question.place, "pending")]
     if ending and ending.kind in REMEMBERED and question.name in waiting:
-        yield Violation(Kind.STILL_PENDING, question.name, f"{ending.kind} is noted")
+        yield Violation(Kind.STILL_PENDING, question.name, f"{ending.kind} is recorded")
 
 
 def _case(
@@ -78,7 +80,7 @@ def _case(
         yield Violation(Kind.CASE_MISSING, question.name, f"the asker was not told {case.get('reference')}")
     if apologised == bool(case.get("answered_at")):
         state = "closed" if apologised else "never closed"
-        yield Violation(Kind.CASE_DIFFERS, question.name, f"{ending.kind} is noted, its case was {state}")
+        yield Violation(Kind.CASE_DIFFERS, question.name, f"{ending.kind} is recorded, its case was {state}")
 
 
 def _crossed(

@@ -13,8 +13,10 @@ from chaos.world import FORGOT, Ending, Json, is_notice, is_pointer, shows
 
 @dataclass(frozen=True)
 class Matched:
-    """`shown` are the messages that say the noted ending of a question, in the order of its parts; `instead`
-    is what stands where nothing noted does. By place: `spare` is nobody's, `pointers` point to late ones."""
+    """Messages, sorted. By question: `shown` say its recorded ending, in the order of the parts; `instead` is
+    what stands where no recorded ending does. By place: `spare` belong to no question; `pointers` point to
+    late answers.
+    """
 
     shown: dict[str, list[Json]] = field(default_factory=dict)
     instead: dict[str, Json] = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""Takes a Chat event, notes the question and its history, gives a `Question` on `questions`."""
+"""Takes an event of Google Chat, registers the question, and publishes it with its history to `questions`."""

@@ -1,4 +1,4 @@
-"""What a button stands below: an ending, and the question that it answers."""
+"""Finds the question and the ending that a clicked button belongs to."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +13,7 @@ from shared.runtime.deadline import Deadline
 
 
 class Services(Protocol):
-    """What finding it asks of the world."""
+    """What this module needs from outside."""
 
     @property
     def records(self) -> Records: ...
@@ -23,7 +23,7 @@ class Services(Protocol):
 
 @dataclass(frozen=True)
 class About:
-    """A question with its ending; `current`: the button stood below that one, not an earlier one."""
+    """A question and its ending. `current` is false when the button belongs to an earlier answer."""
 
     question: Question
     ending: Ending
@@ -31,8 +31,9 @@ class About:
 
 
 def about(event: Clicked, services: Services, deadline: Deadline) -> About | None:
-    """What a button is about, as far as it is kept; None too for what is to be forgotten, or elsewhere.
+    """The question and the ending that a button belongs to.
 
+    None if they are no longer stored, if the bot must forget the question, or if it is from another space.
     Raises Transient or Permanent.
     """
     question_id, number = event.parameters.get("question", ""), event.parameters.get("again", "")

@@ -1,7 +1,7 @@
-"""A question is answered again, because whoever asked it wants to: "Not what I meant", and "Try again".
+"""Answers a question again when the asker clicks "Not what I meant" or "Try again".
 
-The new answer takes the place of what the message says now. It has the next number (`again`), which derives
-from what the button stands below: a click that is sent twice, or made twice, leads to one answer.
+The new answer replaces the current text of the message. It gets the next number (`again`). The number depends
+on the answer that the button belongs to, so a double click, or a click that is sent twice, gives one answer.
 """
 
 import time
@@ -32,7 +32,7 @@ WAIT_FOR_HISTORY = 4.0
 
 
 class Services(about.Services, publish.Services, Protocol):
-    """What answering again asks of the world."""
+    """What this module needs from outside."""
 
     @property
     def chat(self) -> Chat: ...
@@ -47,12 +47,12 @@ class Services(about.Services, publish.Services, Protocol):
 
 
 def literally(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
-    """Search for the question's own words, not for what was made of them. Raises Transient or Permanent."""
+    """Search for the question's own words instead of the rewrite. Raises Transient or Permanent."""
     _again(event, incoming, services, deadline, literal=True)
 
 
 def once_more(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
-    """Answer a question from its start that could not be answered. Raises Transient or Permanent."""
+    """Try again to answer a question that had no answer. Raises Transient or Permanent."""
     _again(event, incoming, services, deadline, literal=False)
 
 
@@ -65,8 +65,8 @@ def _again(
     elif found.question.person != place.person:
         notice(place, "not_yours", services, deadline)
     elif not found.current or (found.ending.kind == ANSWER and not literal):
-        logs.info("Answered again already")
-        # The click may be there again because it was killed when it had shown progress.
+        logs.info("It was already answered again")
+        # The process may have died after it showed progress for this click, so check what Chat shows.
         services.display.put_back(found.question, Standing(found.ending), deadline)
     elif found.ending.answer_number >= MOST_AGAIN:
         notice(place, "old_button", services, deadline)
@@ -78,7 +78,7 @@ def _again(
 
 
 def _named(found: about.About) -> str:
-    """A name of its own for every time that a question is asked again, so that each counts."""
+    """A different name each time a question is asked again, so that every time is counted."""
     return f"{found.question.id}#{found.ending.answer_number + 1}"
 
 
@@ -102,7 +102,7 @@ def _send(
         click_target=publish.click_target(incoming, services.settings),
     )
     with logs.context(question=question.id, trace=incoming.trace):
-        # Published first: from then on an answer comes, whatever becomes of this process.
+        # Publish first: after that an answer comes, even if this process dies.
         publish.publish(envelope, incoming, started, services, deadline)
         _show_progress(envelope, services, deadline)
 
@@ -111,7 +111,7 @@ def _history(place: Place, question: Question, services: Services, deadline: Dea
     try:
         history = services.conversations.history(question, deadline.within(WAIT_FOR_HISTORY))
     except Exception as error:
-        logs.error("History cannot be read; going on without it", error=in_one_line(error))
+        logs.error("The history cannot be read; continuing without it", error=in_one_line(error))
         history = ()
     return services.openings.before(place, question.conversation, history, deadline)
 

@@ -1,15 +1,15 @@
-"""Proof that a request comes from Google Chat, or from the push subscription on the topic of Chat's events.
+"""Checks that a request comes from Google Chat, or from the push subscription on the topic of Chat's events.
 
-What Chat signs with depends on the Chat app's settings (developers.google.com, "Verify requests from Chat"):
+The kind of token depends on the Chat app's settings (developers.google.com, "Verify requests from Chat"):
 
-    classic, project number   signed by Chat itself: an issuer and certificates of its own, no e-mail
+    classic, project number   Chat signs it itself, with its own issuer and certificates; it has no e-mail
     classic, endpoint's URL   a Google OIDC token of chat@system.gserviceaccount.com
-    add-on                    one of service-NUMBER@gcp-sa-gsuiteaddons.iam.gserviceaccount.com
-    Pub/Sub push              one of the service account that the subscription pushes as
+    add-on                    the same of service-NUMBER@gcp-sa-gsuiteaddons.iam.gserviceaccount.com
+    Pub/Sub push              the same of the service account that the subscription uses
 
-`verify_token` checks signature, expiry and audience; issuer, e-mail and `email_verified` are ours to check.
-Only pairs of audience and identity that are named in the settings pass: an audience alone proves nothing, and
-a pattern of e-mail addresses would let every add-on in.
+`verify_token` checks signature, expiry and audience. This module checks issuer, e-mail and `email_verified`.
+It accepts only the pairs of audience and identity that the settings name. An audience alone proves nothing,
+and a pattern of e-mail addresses would accept every add-on.
 """
 
 from collections.abc import Iterable
@@ -27,22 +27,22 @@ from google.oauth2 import id_token
 from shared.runtime.errors import Transient
 
 Caller = Literal["chat", "pubsub"]
-#: Who signs what Chat signs itself, and the identity that it has Google sign for, for a classic Chat app.
+#: The issuer of the tokens that Chat signs itself, and the e-mail in Google's tokens for a classic app.
 CHAT = "chat@system.gserviceaccount.com"
 GOOGLE = ("accounts.google.com", "https://accounts.google.com")
-#: Seconds that Google's clock and ours may differ.
+#: The largest difference in seconds between Google's clock and ours.
 CLOCK_SKEW = 10
-#: Seconds to fetch the certificates in, when they are not in the cache.
+#: Timeout in seconds for fetching certificates that are not in the cache.
 CERTS_TIMEOUT = 5
 
 
 class Unauthorized(Exception):
-    """The request does not prove who it comes from; the text says what is wrong."""
+    """The request does not prove who sent it. The text says what is wrong."""
 
 
 @dataclass(frozen=True)
 class Trusted:
-    """Who may speak to us: `email` for `audience`, by a token of Google's, or (None) of Chat's own."""
+    """An accepted caller: `email` with `audience` in a Google token. None: Chat itself signs the token."""
 
     caller: Caller
     audience: str
@@ -50,7 +50,7 @@ class Trusted:
 
 
 class Verifier:
-    """Checks bearer tokens; certificates are cached as long as their headers allow."""
+    """Checks bearer tokens. It caches certificates as long as their headers allow."""
 
     def __init__(self, trusted: Iterable[Trusted], *, certs_url: str, chat_certs_url: str) -> None:
         self._trusted = tuple(trusted)
@@ -61,11 +61,11 @@ class Verifier:
         )
 
     def check(self, authorization: str | None) -> Caller:
-        """Who calls. Raises Unauthorized, or Transient when the certificates cannot be fetched."""
+        """Return the caller. Raises Unauthorized, or Transient when the certificates cannot be fetched."""
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Unauthorized("no bearer token")
-        # What a token says of its issuer chooses the keys that it must be signed with; it proves nothing yet.
+        # The issuer in the token is not proved yet. It only chooses the keys for checking the signature.
         if _unproven_issuer(token) == CHAT:
             return self._signed_by_chat(token)
         return self._signed_by_google(token)
@@ -100,7 +100,7 @@ class Verifier:
             )
         except TransportError as error:
             raise Transient("certificates_unavailable", type(error).__name__) from error
-        except Exception as error:  # whatever a forged token makes the library stumble over
+        except Exception as error:  # a forged token can make the library raise anything
             raise Unauthorized(f"token refused: {type(error).__name__}") from error
 
 

@@ -1,7 +1,7 @@
 """Clicks on our buttons.
 
-Anybody who may use the bot where an answer stands may rate it, and may have the thread forgotten, as all
-there may write `/forget`. Only the person who asked a question may ask it again (`ingest_fn/ask_again.py`).
+Anyone who may use the bot in a space may rate the answers there. They may also make the bot forget a thread,
+as anyone there may write `/forget`. Only the asker may ask a question again (`ingest_fn/ask_again.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ from shared.runtime.deadline import Deadline
 
 
 class Services(ask_again.Services, rating.Services, Protocol):
-    """What a click asks of the world."""
+    """What a click needs from outside."""
 
     @property
     def forgetting(self) -> Forgetting: ...
@@ -33,10 +33,10 @@ Action = Callable[[Clicked, Incoming, Services, Deadline], None]
 
 
 def clicked(event: Clicked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
-    """Do what a button says. Raises Transient or Permanent."""
+    """Do the action of a button. Raises Transient or Permanent."""
     action = ACTIONS.get(event.action)
     if action is None:
-        logs.warning("A button that nobody knows", action=event.action[:40])
+        logs.warning("The button has an unknown action", action=event.action[:40])
         notice(event.place, "old_button", services, deadline)
         return
     action(event, incoming, services, deadline)
@@ -65,7 +65,7 @@ def _forget(event: Clicked, incoming: Incoming, services: Services, deadline: De
 
 
 def _conversation(event: Clicked) -> str | None:
-    """The conversation that a button is about: of the space that it stands in, or none."""
+    """The conversation that a button names; None if it is not in the space of the button."""
     space, conversation = event.place.space, event.parameters.get("conversation", "")
     return conversation if conversation == space or is_thread_of(space, conversation) else None
 

@@ -1,4 +1,4 @@
-"""What the bot does and says when it gets a command."""
+"""Carries out commands, and replies to them."""
 
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from shared.runtime.deadline import Deadline
 
 
 class Services(Protocol):
-    """What a command asks of the world."""
+    """What a command needs from outside."""
 
     @property
     def chat(self) -> Chat: ...
@@ -28,7 +28,7 @@ class Services(Protocol):
 
 
 def obey(event: Commanded, services: Services, deadline: Deadline, *, click_target: str | None) -> None:
-    """Do what a command says. `click_target` is what a click calls, if one would arrive.
+    """Carry out a command. `click_target` is what a click on a button calls; None if clicks do not arrive.
 
     Raises Transient or Permanent.
     """
@@ -47,7 +47,7 @@ def obey(event: Commanded, services: Services, deadline: Deadline, *, click_targ
 
 
 def confirmation(place: Place, conversation: str, click_target: str | None) -> Content:
-    """What is asked before a conversation is forgotten, with a button where a click would arrive."""
+    """The question before the bot forgets a conversation. It has a button if clicks can arrive."""
     said = text(place.language, "forget", "direct" if conversation == place.space else "thread")
     if click_target is None:
         return Content(said)
@@ -58,14 +58,14 @@ def confirmation(place: Place, conversation: str, click_target: str | None) -> C
 
 
 def help_of(place: Place, settings: Settings, key: str = "text") -> Content:
-    """What the bot can do, what it remembers and for how long.
+    """What the bot can do, what it remembers, and for how long.
 
-    `key` is of the catalogue's [help]: `text`, `welcome` or, for whoever only calls the bot, `mention`.
+    `key` is a key of the catalogue's [help]: `text`, `welcome`, or `mention` for a mention without words.
     """
     return Content(help_text(place.language, settings.history_hours, key))
 
 
 def help_text(language: Language, hours: float, key: str = "text") -> str:
-    """The same for a history of so many hours."""
+    """The help text, for a history that lasts `hours`."""
     days, rating_days = retention.DEAD_LETTERS.days, retention.FEEDBACK.days
     return text(language, "help", key, hours=f"{hours:g}", days=days, rating_days=rating_days)

@@ -1,4 +1,4 @@
-"""From a request of Chat, or of the topic of its events, to an answer that both understand."""
+"""Receives the requests of Chat and of the topic of Chat's events, and replies in a form that both accept."""
 
 from collections.abc import Callable
 
@@ -16,13 +16,13 @@ from shared.runtime.receiver import Headers, HttpReply, Receiver, Refusal
 
 
 class Door(Receiver[Incoming, Services]):
-    """Receives requests: 401 without proof, 503 when the event should be sent again, else 200 `{}`.
+    """Receives requests. Replies 401 without a valid token, 503 to get the event again, else 200 `{}`.
 
-    An event that cannot be understood is kept in the dead letters. Of a request without proof, or whose proof
-    cannot be checked now, nothing is kept.
+    An event that cannot be understood goes to the dead letters. Nothing is kept of a request whose token is
+    invalid or cannot be checked now.
     """
 
-    #: An empty object acknowledges an event without posting anything; to Pub/Sub the status alone counts.
+    #: To Chat, an empty object means: received, post nothing. Pub/Sub looks only at the status.
     done: HttpReply = ({}, 200)
     redeliver: HttpReply = ({"error": "unavailable"}, 503)
     refused: HttpReply = ({"error": "unauthorized"}, 401)
@@ -32,7 +32,7 @@ class Door(Receiver[Incoming, Services]):
         self._dead_letter_topic = dead_letter_topic
 
     def open(self, headers: Headers, body: bytes) -> Incoming:
-        """The event in a request. Raises Refusal, or Transient when the caller cannot be verified now."""
+        """Read the event in a request. Raises Refusal, or Transient if the caller cannot be verified now."""
         lowered = {name.lower(): value for name, value in headers.items()}
         try:
             caller = self.services.verifier.check(lowered.get("authorization"))
@@ -45,7 +45,7 @@ class Door(Receiver[Incoming, Services]):
         ingest(message, self.services, deadline)
 
     def question(self, message: Incoming | None, _body: bytes) -> Question | str | None:
-        """The question in the event, or what stands for it."""
+        """The question in the event, or an id in its place."""
         if message is None:
             return None
         kept = storable(message.body)
@@ -59,8 +59,8 @@ class Door(Receiver[Incoming, Services]):
         trouble: StepError,
         deadline: Deadline,
     ) -> None:
-        """Publish the event, without the tokens in it, to the dead letters."""
-        if message is None:  # nobody has proved that it is an event
+        """Publish the event without its tokens to the dead letters."""
+        if message is None:  # the caller was not verified, so it may be anything
             raise trouble
         attributes = {**message.attributes, "content-type": "application/json"}
         self.services.outbox.park(

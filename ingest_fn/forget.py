@@ -1,8 +1,8 @@
-"""Forgetting: all that is kept for a conversation, or for a whole space, is deleted at once.
+"""Forgetting: deletes everything that is stored for a conversation or for a whole space.
 
-First it is noted that it is forgotten (`shared/memory/forgotten.py`), so that a turn or a dead letter that is
-under way does not come back. Then everything is found and deleted: the conversation with its turns and
-pending questions, the questions' records, failure records, dead letters and feedback. A line of the audit
+First a tombstone is written (`shared/memory/forgotten.py`), so that a turn or a dead letter that is still
+being processed is not stored later. Then everything is found and deleted: the conversation with its turns and
+pending questions, the questions' records, failure records, dead letters and feedback. One entry in the audit
 remains, in the shape that `ops/audit.py` reads: who, when, where, and how many documents, but no text.
 """
 
@@ -28,7 +28,7 @@ from shared.runtime.retry import FIRESTORE_FORGET, call
 AUDIT = "audit"
 #: Firestore takes 30 values in one `in`, and no larger request than 10 MiB.
 MOST_VALUES, MOST_DELETES = 30, 300
-#: Comes after every character that a resource name can have.
+#: A character that sorts after every character of a resource name.
 _LAST = "\uf8ff"
 _OF_QUESTIONS = (records.COLLECTION, failures.COLLECTION, cases.COLLECTION, feedback.COLLECTION)
 _IN_PLACES = (cases.COLLECTION, feedback.COLLECTION)
@@ -39,7 +39,7 @@ Found = dict[str, Any]
 
 
 class Forgetting:
-    """Deletes what is kept in one Firestore database."""
+    """Deletes from one Firestore database."""
 
     def __init__(self, client: Any, openings: Openings) -> None:
         self._client = client
@@ -47,19 +47,19 @@ class Forgetting:
         self._forgotten = Forgotten(client)
 
     def conversation(self, place: Place, name: str, deadline: Deadline) -> int:
-        """Forget a thread, or with the name of a space all of it; returns how many documents that was.
+        """Forget a thread, or a whole space if `name` is a space. Returns the number of deleted documents.
 
-        With a thread of a direct message goes the question that it began with. What was asked after the event
-        stays, however late the event comes. Raises Transient or Permanent.
+        A thread of a direct message is forgotten together with the question that it began with. Questions
+        that were asked after the event stay, even if the event arrives late. Raises Transient or Permanent.
         """
         audit = self._client.collection(AUDIT).document(_operation(place, name))
         if (read(audit, deadline).to_dict() or {}).get("finished_at"):
-            logs.info("Forgotten already", name=name)
+            logs.info("Already forgotten", name=name)
             return 0
-        self._note(audit, _begun(audit.id, place, name), deadline)
+        self._record(audit, _begun(audit.id, place, name), deadline)
         opening = {turn.question_id for turn in self._openings.of(place, name, deadline)}
         for each in (name, *opening):
-            self._forgotten.note(each, place.at, deadline)
+            self._forgotten.record(each, place.at, deadline)
         of_space = name == place.space
         found = self._of_space(name, deadline) if of_space else self._of_thread(name, opening, deadline)
         later = {question for fields in _fields(found) for question in _asked_after(fields, place.at)}
@@ -69,10 +69,10 @@ class Forgetting:
             if (snapshot.to_dict() or {}).get("question_id") not in later
         }
         self._delete(gone, place.at, later, deadline)
-        for question_id in opening:  # at last: until then, all of this can be found again
+        for question_id in opening:  # last: until now, a repeated call can still find everything
             self._openings.conversations.drop(place.space, question_id, deadline)
         counts = Counter(path.split("/")[0] for path in gone)
-        self._note(audit, {"finished_at": datetime.now(UTC), "counts": dict(counts)}, deadline)
+        self._record(audit, {"finished_at": datetime.now(UTC), "counts": dict(counts)}, deadline)
         logs.info("Forgotten", name=name, documents=sum(counts.values()))
         return sum(counts.values())
 
@@ -94,7 +94,7 @@ class Forgetting:
             here |= self._equal(collection, "thread", thread, deadline)
             questions |= {str(fields.get("question_id")) for fields in _fields(here)}
             found |= here
-        # That messages are named after their thread is not documented: it is not the only way to find them.
+        # That messages are named after their thread is not documented, so the ids are searched as well.
         messages = messages_begin(thread)
         for collection in _OF_QUESTIONS:
             found |= self._starting(collection, "question_id", messages, deadline)
@@ -124,7 +124,7 @@ class Forgetting:
         query = self._client.collection(collection)
         for condition in conditions:
             query = query.where(filter=FieldFilter(*condition))
-        if not whole:  # a dead letter can be large, and its name is enough
+        if not whole:  # a dead letter can be large, and a few fields are enough
             query = query.select(["question_id", "asked_at", "asked", "final.asked.asked_at"])
         return {
             snapshot.reference.path: snapshot
@@ -144,7 +144,7 @@ class Forgetting:
                 batch.delete(snapshot.reference)
             self._call(lambda timeout, batch=batch: batch.commit(retry=None, timeout=timeout), deadline)
 
-    def _note(self, audit: Any, fields: Fields, deadline: Deadline) -> None:
+    def _record(self, audit: Any, fields: Fields, deadline: Deadline) -> None:
         self._call(lambda timeout: audit.set(fields, merge=True, retry=None, timeout=timeout), deadline)
 
     def _call(self, work: Any, deadline: Deadline) -> Any:
@@ -165,7 +165,7 @@ def _begun(operation: str, place: Place, name: str) -> Fields:
 
 
 def _operation(place: Place, name: str) -> str:
-    """The same again when the event is sent again."""
+    """The name of the operation. It is the same when the event is sent again."""
     digest = hashlib.sha256(f"{place.key} {name}".encode()).hexdigest()[:8]
     return f"forget-{place.at.astimezone(UTC):%Y%m%d-%H%M}-{digest}"
 
@@ -175,7 +175,7 @@ def _fields(found: Found) -> Iterator[Fields]:
 
 
 def _asked_after(fields: Fields, at: datetime) -> Iterator[str]:
-    """The questions that a document shows to have been asked after a time."""
+    """The ids of the questions in a document that were asked after a time."""
     question_id, final = fields.get("question_id"), fields.get("final")
     for asked in (fields.get("asked"), final.get("asked") if isinstance(final, dict) else None, fields):
         if isinstance(asked, dict) and isinstance(question_id, str) and _time(asked.get("asked_at")) > at:
@@ -185,7 +185,7 @@ def _asked_after(fields: Fields, at: datetime) -> Iterator[str]:
 
 
 def _time(value: Any) -> datetime:
-    """A time as it is in a document, or in a question within one; long ago when it is none."""
+    """A time from a document, or from a question in it. A date long ago if it is not a time."""
     try:
         found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     except (TypeError, ValueError):
@@ -194,7 +194,7 @@ def _time(value: Any) -> datetime:
 
 
 def _questions(conversation: Fields) -> Iterator[str]:
-    """The questions that a conversation's document names."""
+    """The ids of the questions in a conversation's document."""
     asked = conversation.get("asked")
     yield from (each for each in (asked if isinstance(asked, list) else []) if isinstance(each, str))
     for part in ("turns", "pending"):

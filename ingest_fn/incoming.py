@@ -1,7 +1,7 @@
-"""An event as it comes in: over HTTPS from Chat itself, or pushed from the topic of Chat's events.
+"""An event as it arrives: over HTTPS from Chat itself, or pushed from the topic of Chat's events.
 
-That topic is pushed *wrapped*: Chat's messages are no CloudEvents, and carry nothing that could be a header.
-An unwrapped push is understood as well.
+The pushes from that topic are *wrapped*, because Chat's messages are not CloudEvents and have nothing to put
+into headers. An unwrapped push is accepted as well.
 """
 
 import base64
@@ -16,9 +16,9 @@ from shared.runtime.cloudevent import received_attributes, trace_of
 
 @dataclass(frozen=True)
 class Incoming:
-    """One event. `attributes` are those of the Pub/Sub message, such as the replay it belongs to.
+    """One event. `attributes` are those of the Pub/Sub message, for example the replay that it belongs to.
 
-    `clicks`: whether a click on a button would come the same way; with an add-on, Pub/Sub brings none.
+    `clicks` tells whether clicks on buttons arrive the same way. For an add-on, Pub/Sub brings no clicks.
     """
 
     body: bytes
@@ -28,7 +28,7 @@ class Incoming:
 
 
 def received(caller: Caller, headers: Mapping[str, str], body: bytes) -> Incoming:
-    """The event in a request. Never fails: an unreadable push is passed on unchanged.
+    """Read the event in a request. Never fails: an unreadable push is passed on unchanged.
 
     `headers` are in lower case.
     """

@@ -1,4 +1,4 @@
-"""Register a question, send it on its way, and show that it was heard; reply briefly to anything else."""
+"""Registers a question, publishes it, and shows the progress card. Replies briefly to anything else."""
 
 import time
 from dataclasses import dataclass
@@ -39,15 +39,15 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, in_one_line
 from shared.runtime.outbox import Outbox
 
-#: Seconds for the progress card, whose caller waits meanwhile. The question is on its way by then.
+#: Seconds for posting the progress card. Chat waits meanwhile; the question is already published.
 WAIT_FOR_CARD = 3.0
-#: A subscription to all that happens in a space sends these, and not to us.
+#: The types of Workspace Events. A subscription to a space sends them; they are not for this function.
 _OTHER_EVENTS = "google.workspace."
 
 
 @dataclass(frozen=True)
 class Services:
-    """What ingesting asks of the world."""
+    """What ingesting needs from outside."""
 
     verifier: Verifier
     outbox: Outbox
@@ -66,23 +66,23 @@ class Services:
 
 
 def ingest(incoming: Incoming, services: Services, deadline: Deadline) -> None:
-    """Handle one event of Chat; on return a question is safe on its topic.
+    """Handle one event of Chat. When this returns, a question is stored on its topic.
 
-    Raises Permanent for an event that cannot be understood, Transient when it could not be published, or not
-    forgotten.
+    Raises Permanent for an event that cannot be understood. Raises Transient when a question could not be
+    published, or a conversation could not be forgotten.
     """
     other = incoming.attributes.get("ce-type", "")
     if other.startswith(_OTHER_EVENTS):
-        raise Permanent("event_unknown", f"{other} is no interaction with the bot")
+        raise Permanent("event_unknown", f"{other} is not an interaction with the bot")
     settings = services.settings
     event = understand(incoming.body, settings.commands, settings.languages)
     if isinstance(event, Ignored):
         logs.info("Event needs no answer", kind=event.kind)
     elif isinstance(event, Removed):
-        # Nothing can be said there any more, and nothing need be kept.
+        # The bot can no longer post there, and needs to keep nothing.
         services.forgetting.conversation(event.place, event.place.space, deadline)
     elif not _allowed(event.place, settings):
-        logs.warning("Not allowed here", space=event.place.space)
+        logs.warning("Use of the bot is not allowed here", space=event.place.space)
         notice(event.place, "not_allowed", services, deadline)
     else:
         _answer(event, incoming, services, deadline)
@@ -111,7 +111,7 @@ def _answer(
 
 
 def _allowed(place: Place, settings: Settings) -> bool:
-    """Whether the bot may be used there, and by this person: one whose domain is unknown may not."""
+    """Whether this person may use the bot in this space. If domains are set, theirs must be known."""
     domains, spaces = {each.lower() for each in settings.allowed_domains}, settings.allowed_spaces
     return (not domains or not domains.isdisjoint(each.lower() for each in place.domains)) and (
         not spaces or place.space in spaces or place.kind in spaces
@@ -127,7 +127,7 @@ def _ask(event: Asked, incoming: Incoming, services: Services, deadline: Deadlin
     if registered.outcome == Outcome.TOO_MANY:
         notice(event.place, "too_many", services, deadline, most=services.pace.most)
     elif registered.outcome != Outcome.GO_ON:
-        logs.info("Sent again", outcome=registered.outcome.name.lower())
+        logs.info("The event was sent again", outcome=registered.outcome.name.lower())
     else:
         _send(event, registered, incoming, started, services, deadline)
         if event.files:
@@ -142,7 +142,7 @@ def _send(
     services: Services,
     deadline: Deadline,
 ) -> None:
-    """Send a question on its way, then show that it was heard: Chat must not keep it waiting."""
+    """Publish a question, then show the progress card, so that Chat cannot delay the question."""
     question, known = event.question, registered.of_space
     history = services.openings.before(
         event.place, question.conversation, registered.history, deadline, known
@@ -160,7 +160,7 @@ def _send(
 def _show_progress(
     question: Question, history: tuple[Turn, ...], services: Services, deadline: Deadline
 ) -> None:
-    # A question without history is searched for as it is, so the card can say so from the start.
+    # A question without history needs no rewrite, so the card starts with the search.
     if history:
         card = progress(question.language, "understanding")
     else:
@@ -168,4 +168,4 @@ def _show_progress(
     try:
         services.chat.post_progress(question, card, deadline)
     except Exception as error:
-        logs.warning("Progress card was not posted", error=in_one_line(error))
+        logs.warning("The progress card was not posted", error=in_one_line(error))

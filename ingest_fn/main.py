@@ -19,5 +19,5 @@ DOOR = Door(lambda: open_services(SETTINGS), SETTINGS.step_seconds, SETTINGS.dea
 
 @functions_framework.http
 def main(request: Request) -> HttpReply:
-    """Take one event of Google Chat."""
+    """Handle one event of Google Chat."""
     return DOOR.receive(dict(request.headers), request.get_data())

@@ -1,7 +1,8 @@
-"""What the bot says besides answers: a sentence for whatever is no question, or cannot be taken as one.
+"""Notices: short replies to events that are not questions, or to questions that are not accepted.
 
-Saying it is tried for as long as there is time, and then given up: no event becomes a dead letter, or comes
-again, for a sentence. A notice has an id derived from its event, so an event that is sent twice is told once.
+Posting a notice is retried until the deadline and then given up. An event never becomes a dead letter, and is
+never sent again, because of a notice. The id of a notice is derived from its event, so an event that is sent
+twice gets one notice.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ from shared.runtime.errors import in_one_line
 
 
 class Services(Protocol):
-    """What a notice asks of the world."""
+    """What a notice needs from outside."""
 
     @property
     def chat(self) -> Chat: ...
@@ -27,14 +28,14 @@ class Services(Protocol):
 def notice(
     place: Place, key: str, services: Services, deadline: Deadline, *, beside: bool = False, **values: Any
 ) -> None:
-    """Say one sentence of the catalogue's [notice]. `beside`: besides the message that the event leads to."""
+    """Post one text of the catalogue's [notice]. `beside`: in addition to the reply to the same event."""
     say(place, Content(text(place.language, "notice", key, **values)), services, deadline, beside=beside)
 
 
 def say(
     place: Place, content: Content, services: Services, deadline: Deadline, *, beside: bool = False
 ) -> None:
-    """Post a message where the event happened, once. Never fails."""
+    """Post one message where the event happened. Never fails."""
     try:
         services.chat.say(addressed(place, beside=beside), content, deadline)
     except Exception as error:
@@ -42,7 +43,7 @@ def say(
 
 
 def replace(place: Place, said: str, content: Content, services: Services, deadline: Deadline) -> None:
-    """Let a message say something else; `said` is the id it had from `addressed`. Never fails."""
+    """Replace the text of a message; `said` is the id that `addressed` gave it. Never fails."""
     try:
         services.chat.put_final(addressed(place).model_copy(update={"id": said}), content, deadline)
     except Exception as error:
@@ -50,7 +51,7 @@ def replace(place: Place, said: str, content: Content, services: Services, deadl
 
 
 def addressed(place: Place, *, beside: bool = False) -> Question:
-    """A stand-in for a question, so that a reply to any event is posted as one to a question is."""
+    """A placeholder question, so that a reply to any event can be posted like an answer."""
     name = place.key
     if beside:
         name = message_name(place.space, f"beside-{hashlib.sha256(name.encode()).hexdigest()[:40]}")

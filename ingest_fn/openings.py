@@ -1,8 +1,8 @@
-"""How a thread began that somebody replies in, where all of the space is one conversation.
+"""Finds the question and answer that a thread of a direct message began with.
 
 In a direct message each message has a thread of its own, and so has each answer. When a person replies in
-such a thread, its memory is the thread's, and what opened it counts as its start: a question, and what it was
-answered. Both are in the memory of the direct message, where they are looked for.
+such a thread, the reply has the memory of the thread. The question and answer that opened the thread count as
+its first turns. They are stored in the memory of the direct message.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, in_one_line
 
-#: Seconds for finding what a thread of a direct message began with; without it the question is answered, too.
+#: Seconds for finding the opening of a thread. The question is answered without it if that takes longer.
 WAIT_FOR_OPENING = 2.0
 
 
 @dataclass(frozen=True)
 class Openings:
-    """Finds the question that a thread began with, in one Firestore database and in Chat."""
+    """Finds the openings of threads in one Firestore database and in Chat."""
 
     conversations: Conversations
     chat: Chat
@@ -36,21 +36,21 @@ class Openings:
         deadline: Deadline,
         of_space: tuple[Turn, ...] | None = None,
     ) -> tuple[Turn, ...]:
-        """A conversation's history with what its thread began with; without, where that cannot be read.
+        """The history of a conversation, with the opening of its thread in front if that can be read.
 
-        `of_space` is what is remembered of the space, where that is known already.
+        `of_space` is the memory of the space, if it was read before (None: it was not).
         """
         try:
             opening = self.of(place, conversation, deadline.within(WAIT_FOR_OPENING), of_space)
         except Exception as error:
-            logs.warning("What the thread began with cannot be read", error=in_one_line(error))
+            logs.warning("The opening of the thread cannot be read", error=in_one_line(error))
             return history
         return history_of([*opening, *history])
 
     def of(
         self, place: Place, name: str, deadline: Deadline, of_space: tuple[Turn, ...] | None = None
     ) -> tuple[Turn, ...]:
-        """What opened the conversation `name`: a question and its answer, or nothing where it is not known.
+        """The opening of the conversation `name`: a question and its answer, or nothing if it is unknown.
 
         Raises Transient or Permanent.
         """
@@ -63,10 +63,10 @@ class Openings:
         return tuple(turn for turn in known if turn.question_id == opened)
 
     def _answered(self, root: str, questions: set[str], deadline: Deadline) -> str | None:
-        """The question that `root` is our answer to, if it is one."""
+        """The id of the question that the message `root` answers; None if `root` is no answer of the bot."""
         if not questions:
             return None
         try:
             return self.chat.question_of(root, questions, deadline)
-        except Permanent:  # a message that we may not see is none of ours
+        except Permanent:  # the bot can read its own messages, so this is not one of them
             return None

@@ -1,7 +1,7 @@
-"""How many questions a person asks a minute, so that nobody keeps everybody else waiting.
+"""Limits the questions of one person a minute, so that nobody makes everybody else wait.
 
-`askers/<hash of the person>`: asked ([{question_id, at}] of the last minute), expired_at. Where it cannot be
-read, there is no limit: it must never keep a question.
+`askers/<hash of the person>`: asked ([{question_id, at}] of the last minute), expired_at. If the document
+cannot be read, there is no limit: a failed read must not block a question.
 """
 
 import hashlib
@@ -17,12 +17,12 @@ from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "askers"
 WINDOW = timedelta(minutes=1)
-#: Seconds that looking may take.
+#: Seconds for reading and changing the count.
 WAIT_FOR_PACE = 2.0
 
 
 class Pace:
-    """Counts questions in one Firestore database; `most` a minute are taken."""
+    """Counts questions in one Firestore database; a person may ask `most` a minute."""
 
     def __init__(self, client: Any, most: int) -> None:
         self._client = client
@@ -33,8 +33,8 @@ class Pace:
         return self._client.collection(COLLECTION).document(hashlib.sha256(person.encode()).hexdigest()[:40])
 
     def counted(self, current: Fields | None, question_id: str, now: datetime) -> Fields | None:
-        """The fields of a person who asks a question: empty when it was counted before, None when it is one
-        too many."""
+        """The new fields of a person who asks a question. Empty if the question was counted before; None if
+        the person has reached the limit."""
         asked = _recent(current, now)
         if any(entry["question_id"] == question_id for entry in asked):
             return {}
@@ -44,7 +44,7 @@ class Pace:
         return {"asked": asked, "expired_at": expiry(now, retention.ASKERS)}
 
     def allows(self, person: str, question_id: str, deadline: Deadline) -> bool:
-        """Count a question of a person; whether it is not one too many. Never fails."""
+        """Count a question of a person, and return whether it is within the limit. Never fails."""
         counted: Fields | None = None
 
         def edit(current: Fields | None) -> Fields | None:
@@ -55,7 +55,7 @@ class Pace:
         try:
             change(self._client, self.reference(person), edit, deadline.within(WAIT_FOR_PACE), FIRESTORE_ONCE)
         except Exception as error:
-            logs.warning("Questions are not counted", error=in_one_line(error))
+            logs.warning("The question was not counted", error=in_one_line(error))
             return True
         return counted is not None
 

@@ -1,4 +1,4 @@
-"""The message that sends a question on its way."""
+"""Publishes a question to the next step."""
 
 import time
 from typing import Protocol
@@ -12,12 +12,12 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
 
 STEP = "ingest"
-#: What a button of a classic app calls: it may have any name.
+#: What a button of a classic app calls. Chat accepts any name here.
 CLASSIC = "threadwise"
 
 
 class Services(Protocol):
-    """What publishing asks of the world."""
+    """What publishing needs from outside."""
 
     @property
     def outbox(self) -> Outbox: ...
@@ -28,9 +28,9 @@ class Services(Protocol):
 def publish(
     envelope: Envelope, incoming: Incoming, started: float, services: Services, deadline: Deadline
 ) -> None:
-    """Send a question to the next step; on return it is safe there. Raises Transient or Permanent.
+    """Publish a question. When this returns, Pub/Sub has stored it. Raises Transient or Permanent.
 
-    `started` is when work on it began (`time.monotonic()`).
+    `started` is when the work on it began (`time.monotonic()`).
     """
     follow_up = message(
         envelope.to_bytes(),
@@ -49,8 +49,8 @@ def publish(
 
 
 def click_target(incoming: Incoming, settings: Settings) -> str | None:
-    """What a click on a button calls; None where no click would arrive.
+    """What a click on a button calls; None if clicks do not arrive.
 
-    An add-on's button is a call of this URL; a classic app's may have any name.
+    A button of an add-on calls this function's URL. A button of a classic app may name anything.
     """
     return (settings.url or CLASSIC) if incoming.clicks else None

@@ -1,4 +1,4 @@
-"""Ratings of answers: the thumbs below them, and why an answer was of no help."""
+"""Stores ratings of answers: thumbs up or down, and why an answer did not help."""
 
 from typing import Protocol
 
@@ -13,12 +13,12 @@ from shared.memory.feedback import REASONS, VERDICTS, Feedback
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 
-#: Seconds for showing a rating below the answer, its turn in the space included.
+#: Seconds for showing a rating below the answer, including the wait for a turn in the space.
 WAIT_FOR_THANKS = 10.0
 
 
 class Services(about.Services, Protocol):
-    """What rating asks of the world."""
+    """What rating needs from outside."""
 
     @property
     def chat(self) -> Chat: ...
@@ -29,7 +29,7 @@ class Services(about.Services, Protocol):
 
 
 def rate(event: Clicked, _incoming: Incoming, services: Services, deadline: Deadline) -> None:
-    """Keep what somebody thinks of an answer, and show that it was heard. Raises Transient or Permanent."""
+    """Store a rating, and show it below the answer. Raises Transient or Permanent."""
     found = about.about(event, services, deadline)
     verdict = next((each for each in VERDICTS if each == event.parameters.get("verdict")), None)
     if found is None or verdict is None or not found.current:
@@ -38,7 +38,7 @@ def rate(event: Clicked, _incoming: Incoming, services: Services, deadline: Dead
     reason = next((each for each in REASONS if each == event.parameters.get("reason")), None)
     person, at = event.place.person, event.place.at
     if not services.feedback.keep(found.question, found.ending, person, at, verdict, reason, deadline):
-        logs.info("Rated differently since")
+        logs.info("A later rating of the same person is stored")
         return
     logs.info("Rated", question=found.question.id, verdict=verdict, reason=reason)
     function, question, answer_number = (

@@ -1,7 +1,8 @@
-"""A question is registered: who asked, what it is asked in, and that it waits, by one read and one commit.
+"""Registers a question with one read and one commit: it counts the asker's questions, reads the history,
+and records that the question waits for an answer.
 
-The commit is what makes an event that is sent twice one question, and what keeps out a question that the bot
-has been told to forget.
+Because of this commit, an event that is sent twice is one question. A question that the bot must forget is
+not registered.
 """
 
 from dataclasses import dataclass
@@ -21,15 +22,15 @@ from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
 
-#: Seconds for reading and writing; a question that cannot be registered still gets an answer.
+#: Seconds for reading and writing. A question that cannot be registered still gets an answer.
 WAIT_FOR_REGISTERING = 4.0
 
 
 class Outcome(Enum):
-    """What is to become of a question."""
+    """What to do with a question."""
 
     GO_ON = auto()
-    #: It has ended before: the event was sent again.
+    #: It has already ended: the event was sent again.
     ENDED = auto()
     TOO_MANY = auto()
     FORGOTTEN = auto()
@@ -37,10 +38,10 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Registered:
-    """What is to become of a question, and the history that it was asked in.
+    """What to do with a question, and its history.
 
-    `of_space` is what is remembered of its space, where a thread of a direct message may have begun; None
-    where that was not read.
+    `of_space` is the memory of the space, in which a thread of a direct message may have begun. None if it
+    was not read.
     """
 
     outcome: Outcome = Outcome.GO_ON
@@ -59,7 +60,7 @@ class Register:
         self._forgotten = Forgotten(client)
 
     def add(self, place: Place, question: Question, deadline: Deadline) -> Registered:
-        """Register a question. Never fails: without the memory it goes on, without a history."""
+        """Register a question. Never fails: without Firestore the question goes on without a history."""
         now, with_space = datetime.now(UTC), place.flat and question.conversation != place.space
         registered = Registered()
 
@@ -94,5 +95,5 @@ class Register:
         try:
             change_all(self._client, references, edit, deadline.within(WAIT_FOR_REGISTERING))
         except Exception as error:
-            logs.error("The question is not registered; going on", error=in_one_line(error))
+            logs.error("The question is not registered; continuing", error=in_one_line(error))
         return registered

@@ -19,7 +19,7 @@ from shared.runtime.outbox import Outbox
 
 
 def open_services(settings: Settings) -> Services:
-    """Make the clients; called once, on the first request."""
+    """Create the clients. Called once, on the first request."""
     project = settings.google_cloud_project
     firestore = clients.firestore(project, settings.firestore_database)
     chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)

@@ -1,4 +1,4 @@
-"""What `ingest_fn` is told by its environment."""
+"""The settings of `ingest_fn`, from environment variables."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from shared.runtime.settings import LOOPBACK, TOPIC, CommonSettings, listed
 
 GOOGLE_CERTS = "https://www.googleapis.com/oauth2/v1/certs"
 CHAT_CERTS = f"https://www.googleapis.com/service_accounts/v1/metadata/x509/{CHAT}"
-#: A whole address of a service account; a part of one would let others in.
+#: The complete address of a service account. A partial match would accept other accounts.
 SERVICE_ACCOUNT = r"^[a-z0-9-]+@[a-z0-9.-]+\.gserviceaccount\.com$"
 SPACE = rf"^({OF_SPACES}|SPACE|GROUP_CHAT|DIRECT_MESSAGE)$"
 DOMAIN = r"^[A-Za-z0-9.-]+$"
@@ -47,7 +47,7 @@ CertsUrl = Annotated[str, AfterValidator(_google_or_loopback)]
 
 
 class Settings(CommonSettings):
-    """Where questions go, who may speak to us, and what is asked too much."""
+    """Where questions go, who may call, and the limits."""
 
     publishes_to: str = Field(
         default_factory=lambda: pipeline().after("ingest").takes,
@@ -55,19 +55,19 @@ class Settings(CommonSettings):
         description="Topic of the next step",
     )
     chat_audience: Audiences = Field(
-        description="Authentication audience of the Chat app, as its settings have it: the endpoint's URL, "
-        "to the letter, or the project's number; with a comma between several"
+        description="Authentication audience in the Chat app's settings: exactly the endpoint's URL, or the "
+        "project's number; separate several with commas"
     )
     chat_email: ServiceAccounts = Field(
         default=(CHAT,),
-        description="Identity that Chat calls the URL with: chat@system.gserviceaccount.com, or for an "
-        "add-on the service account of its settings; empty where Chat publishes to a topic",
+        description="Service account in Chat's token: chat@system.gserviceaccount.com, or for an add-on the "
+        "service account in its settings; empty if Chat publishes to a topic",
     )
     push_email: ServiceAccount | None = Field(
         default=None,
         validate_default=True,
-        description="Identity that pushes the topic of Chat's events (and what operators replay to it); "
-        "unset: no push is taken",
+        description="Service account that pushes the topic of Chat's events and operators' replays; "
+        "unset: pushes are refused",
     )
     push_audience: str | None = Field(
         default=None,
@@ -82,24 +82,24 @@ class Settings(CommonSettings):
     allowed_domains: Domains = Field(
         default=(),
         description="Domains of the people who may use the bot, such as example.com, or Google's ids of "
-        "them; empty: whoever Chat lets in",
+        "them; empty: everyone whom Chat allows",
     )
     allowed_spaces: Spaces = Field(
         default=(),
-        description="Spaces the bot may be used in: spaces/AAAA, or all of a kind: SPACE, GROUP_CHAT, "
+        description="Spaces where the bot may be used: spaces/AAAA, or a kind of space: SPACE, GROUP_CHAT, "
         "DIRECT_MESSAGE; empty: everywhere",
     )
     commands: dict[str, Literal["ask", "forget", "help"]] = Field(
         default=COMMANDS,
-        description="What the ids of the Chat app's commands mean, as JSON",
+        description="JSON object: id of a Chat app's command → its meaning",
         validate_default=True,
     )
     languages: Languages = Field(
         default_factory=languages,
-        description="Languages the bot speaks, commas between them; the first is for whoever speaks none",
+        description="Languages that the bot speaks, separated by commas; the first is the default",
     )
-    longest_question: int = Field(default=2000, ge=1, le=32_000, description="Characters of a question")
-    questions_per_minute: int = Field(default=10, ge=1, description="Questions of one person a minute")
+    longest_question: int = Field(default=2000, ge=1, le=32_000, description="Most characters of a question")
+    questions_per_minute: int = Field(default=10, ge=1, description="Most questions of one person a minute")
     step_seconds: float = Field(
         default_factory=lambda: step("ingest").seconds.step,
         gt=10,
@@ -112,24 +112,24 @@ class Settings(CommonSettings):
     def _somebody_may_call(cls, email: str | None, info: ValidationInfo) -> str | None:
         by_number = any(map(_is_number, info.data.get("chat_audience", ())))
         if "chat_email" in info.data and not (email or info.data["chat_email"] or by_number):
-            raise ValueError("CHAT_EMAIL is empty, and so is this: nobody may call")
+            raise ValueError("CHAT_EMAIL and this are both empty: nobody may call")
         return email
 
     @field_validator("push_audience")
     @classmethod
     def _audience_of_pushes(cls, audience: str | None, info: ValidationInfo) -> str | None:
         if info.data.get("push_email") and not audience and not _url(info.data.get("chat_audience", ())):
-            raise ValueError("PUSH_EMAIL is set, and there is no URL in CHAT_AUDIENCE to go with it")
+            raise ValueError("PUSH_EMAIL is set, but CHAT_AUDIENCE has no URL for its audience")
         return audience
 
     @property
     def url(self) -> str | None:
-        """The URL that Chat calls this function by, if it was told."""
+        """The URL of this function that Chat calls; None if CHAT_AUDIENCE has no URL."""
         return _url(self.chat_audience)
 
     @property
     def trusted(self) -> tuple[Trusted, ...]:
-        """Who may speak to us."""
+        """The callers that are accepted."""
         numbers = [Trusted("chat", each, None) for each in self.chat_audience if _is_number(each)]
         urls = [each for each in self.chat_audience if not _is_number(each)]
         callers = [Trusted("chat", url, email) for url in urls for email in self.chat_email]

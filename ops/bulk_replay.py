@@ -54,11 +54,11 @@ class Ends:
             return
         with suppress(GoogleAPICallError):  # the next look reads the same changes
             changed = self.world.store.changed_since(self._known - CLOCKS_DIFFER)
-            self._note(changed)
+            self._record(changed)
             self._known = now
         self._looked = now
 
-    def _note(self, changed: dict[str, Fields]) -> None:
+    def _record(self, changed: dict[str, Fields]) -> None:
         for case_id, fields in changed.items():
             if self._ends.get(case_id) != UNDER_WAY:
                 continue

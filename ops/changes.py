@@ -68,7 +68,7 @@ class Changes:
         return IMPORTED
 
     def act(self, case_id: str, operation: Operation, decide: Callable[[Fields], Change]) -> Change:
-        """Change a case by compare-and-set and note it in the audit, in one commit.
+        """Change a case by compare-and-set and record it in the audit, in one commit.
 
         `decide` gets the case as it is now, more than once if somebody else changes it meanwhile. Raises
         Permanent or Transient.

@@ -67,7 +67,7 @@ def replay(case_id: str, order: Order, world: World) -> Result:
     case = Case.read(case_id, fields or {})
     outcome, detail = (Outcome.TAKEN, "it is gone") if fields is None else _guarded(case, order, world)
     if outcome is not None:
-        return _note(case, order, world, outcome, detail)
+        return _record(case, order, world, outcome, detail)
     key = secrets.token_hex(8)
     if world.store.act(case_id, order.operation, _claiming(case, key, order)).outcome == Outcome.CLAIMED:
         return Result(case, Outcome.CLAIMED)
@@ -170,17 +170,17 @@ def _sent(case: Case, order: Order) -> Callable[[Fields], Change]:
     number = case.replays + 1
 
     def decide(current: Fields) -> Change:
-        noted: Fields = {
+        recorded: Fields = {
             "replay_name": order.operation.name,
             "replayed_at": datetime.now(UTC),
             "claim": None,
         }
         if order.even_answered and current.get("answered_at") == case.answered_at:
-            noted["answered_at"] = None  # until the new answer stands
+            recorded["answered_at"] = None  # until the new answer stands
         if count(current, "replays") < number:  # otherwise it failed again before this could be recorded
             given_up = current.get("state") == DISCARDED  # by another operator, just now
-            noted |= {"state": DISCARDED if given_up else REPLAYED, "replays": number}
-        return Change(Outcome.REPLAYED, noted)
+            recorded |= {"state": DISCARDED if given_up else REPLAYED, "replays": number}
+        return Change(Outcome.REPLAYED, recorded)
 
     return decide
 
@@ -192,6 +192,6 @@ def _failed(key: str, detail: str) -> Callable[[Fields], Change]:
     return decide
 
 
-def _note(case: Case, order: Order, world: World, outcome: Outcome, detail: str) -> Result:
+def _record(case: Case, order: Order, world: World, outcome: Outcome, detail: str) -> Result:
     world.store.act(case.id, order.operation, lambda _: Change(outcome, None, detail))
     return Result(case, outcome, detail)

@@ -1,1 +1,1 @@
-"""Takes a `Question`, rewrites a follow-up so that it stands alone, gives `search_query` on `queries`."""
+"""Takes a question, rewrites a follow-up so that it stands alone, and publishes the query to `queries`."""

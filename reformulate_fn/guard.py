@@ -1,4 +1,4 @@
-"""What a rewrite must keep of its question to be searched for."""
+"""Checks a rewrite: its length, its language, and whether it keeps the names and codes of the question."""
 
 import re
 import unicodedata
@@ -8,20 +8,20 @@ from shared.language.detect import of_text
 from shared.language.words import LETTER
 from shared.messages.envelope import Language
 
-#: A rewrite may be this much longer than its question (in characters), or it is no rewrite.
+#: A rewrite may be at most this many characters longer than its question.
 MOST_GROWTH = 300
 
 _SPELT = re.compile(rf"(?:{LETTER}|[0-9])+(?:[-_.](?:{LETTER}|[0-9])+)*")
 _KATAKANA = re.compile(r"[ァ-ヺー]{3,}")
-#: Of a number that is shorter, a relative date may have been made ("in 3 days"), or a word.
+#: A rewrite need not keep shorter numbers: it may turn "in 3 days" into a date, or a digit into a word.
 FEWEST_DIGITS = 3
 
 
 def fault(rewrite: str, question: str, language: Language) -> str | None:
-    """Why a rewrite cannot be used: "too_long", "language" or "lost_entity"; None when it can.
+    """Why a rewrite cannot be used: "too_long", "language" or "lost_entity"; None if it can be used.
 
-    `language` is the question's. What holds too little of any language to tell, such as product names alone,
-    is never in the wrong one.
+    `language` is the question's. A rewrite whose language cannot be detected, for example product names
+    alone, passes.
     """
     if len(rewrite) > len(question) + MOST_GROWTH:
         return "too_long"
@@ -34,11 +34,11 @@ def fault(rewrite: str, question: str, language: Language) -> str | None:
 
 
 def _entities(question: str) -> list[str]:
-    """VPN, iPhone, StarKey, E203, win11, 8443, スターキー: what is written in capitals, inside a word, with
-    digits behind letters, or in katakana.
+    """The names and codes in a question: VPN, iPhone, StarKey, E203, win11, 8443, スターキー.
 
-    A word with one capital at its start may be the start of a sentence, or a weekday that becomes a date.
-    Of a word in katakana the beginning counts: スマホ may become スマートフォン.
+    These are words with a capital after the first letter, words with digits after letters, long numbers, and
+    words in katakana. A word with only a first capital does not count: it may start a sentence, or be a
+    weekday that becomes a date. Only the first two katakana count, because スマホ may become スマートフォン.
     """
     text = unicodedata.normalize("NFKC", question)
     no_names = {word for each in grammars() for word in each.abbreviations}
@@ -48,6 +48,6 @@ def _entities(question: str) -> list[str]:
 
 def _is_entity(word: str) -> bool:
     digits = sum(character.isdecimal() for character in word)
-    if digits and not word[0].isalpha():  # 2nd and 10am are no codes, 5GHz is one
+    if digits and not word[0].isalpha():  # 2nd and 10am are not codes, 5GHz is
         return digits >= FEWEST_DIGITS or any(character.isupper() for character in word)
     return digits > 0 or any(character.isupper() for character in word[1:])

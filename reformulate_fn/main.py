@@ -18,5 +18,5 @@ STEP = serve(step("reformulate"), SETTINGS, open_services, reformulate, show_que
 
 @functions_framework.http
 def main(request: Request) -> tuple[str, int]:
-    """Take one `Question`."""
+    """Handle one question."""
     return STEP.receive(dict(request.headers), request.get_data())

@@ -1,4 +1,4 @@
-"""What the rewriting model is asked."""
+"""The prompt of the rewriting model."""
 
 from datetime import timedelta
 
@@ -35,21 +35,21 @@ How do I set up StarGate on Windows? | Install the client. | Where is the cantee
 
 {NOTICE}"""
 
-#: Tokens: a question is one sentence; more than this is no rewrite.
+#: Most tokens of a rewrite, which is one sentence.
 MOST_TOKENS = 256
 
 
 def prompt(envelope: Envelope, utc_offset: float = 0.0) -> str:
     """The history, the question and the day on which it was asked, as data.
 
-    `utc_offset` is how many hours the askers' clocks are ahead of UTC.
+    `utc_offset` is how many hours the askers' local time is ahead of UTC.
     """
     asked = envelope.question.asked_at + timedelta(hours=utc_offset)
     return data_block(today=asked.strftime("%A, %Y-%m-%d"), **question_data(envelope))
 
 
 def config() -> types.GenerateContentConfig:
-    """Minimal thinking: the rewrite is on the way of every follow-up, and is short."""
+    """Minimal thinking, because every follow-up waits for the rewrite, and the rewrite is short."""
     return types.GenerateContentConfig(
         system_instruction=SYSTEM,
         max_output_tokens=MOST_TOKENS,

@@ -1,4 +1,4 @@
-"""Make a follow-up stand alone, for searching; the person's own words stay what is answered."""
+"""Rewrites a follow-up for the search, so that it stands alone. The asker's own words are answered."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
 
-#: Seconds for all attempts: without a rewrite the question is still searched for.
+#: Seconds for all attempts. If they fail, the query is made by rule.
 WAIT_FOR_REWRITE = 14.0
 
 
 @dataclass(frozen=True)
 class Services:
-    """What rewriting asks of the world."""
+    """What rewriting needs from outside."""
 
     outbox: Outbox
     failures: Failures
@@ -28,13 +28,13 @@ class Services:
 
 
 def reformulate(envelope: Envelope, services: Services, deadline: Deadline) -> Envelope:
-    """Add the search query. Never fails: without a usable rewrite it is made by rule."""
+    """Add the search query. Never fails: if there is no usable rewrite, the query is made by rule."""
     found = query(envelope, services.rewriter, deadline.within(WAIT_FOR_REWRITE))
     return envelope.model_copy(update={"search_query": found.text, "rewrite_fault": found.fault})
 
 
 def show_query(envelope: Envelope, services: Services, deadline: Deadline, times: Times) -> None:
-    """Show in the progress card what is searched for; the question's own words are there from the start."""
+    """Show the rewritten query in the progress card. A question that stands alone is in the card already."""
     question = envelope.question
     if stands_alone(envelope):
         return

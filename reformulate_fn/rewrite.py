@@ -1,4 +1,4 @@
-"""The query that a question is searched for with: the model's rewrite, or one by rule."""
+"""Makes the search query of a question: the model's rewrite, or a query by rule."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from shared.runtime.retry import GEMINI_REWRITE, Policy
 
 @dataclass(frozen=True)
 class Rewriter:
-    """Who rewrites: `gemini` is a `genai.Client`; `utc_offset` is in hours."""
+    """The model that rewrites. `gemini` is a `genai.Client`; `utc_offset` is in hours."""
 
     gemini: Any
     model: str
@@ -31,15 +31,18 @@ class Rewriter:
 
 @dataclass(frozen=True)
 class Query:
-    """What to search for. `fault` is the reason code why it was made by rule, None when it was not."""
+    """A search query. `fault` is the reason code if it was made by rule; None for a question or a rewrite."""
 
     text: str
     fault: str | None = None
 
 
 def query(envelope: Envelope, rewriter: Rewriter, deadline: Deadline) -> Query:
-    """The question as it is when nothing came before it or it is small talk or to be taken literally, else a
-    rewrite. Never fails."""
+    """The search query of a question. Never fails.
+
+    It is the question itself if there is no history, or if the question is small talk or must be taken
+    literally. Otherwise it is a rewrite, or a query by rule if there is no usable rewrite.
+    """
     question = envelope.question.text
     if stands_alone(envelope):
         return Query(question)
@@ -64,9 +67,9 @@ def query(envelope: Envelope, rewriter: Rewriter, deadline: Deadline) -> Query:
 
 
 def cleaned(text: str) -> str:
-    """The rewrite in a model's output: without label, quotes and surrounding space.
+    """The rewrite in a model's output, without label, quotes and surrounding space.
 
-    Raises ValueError for anything but one line.
+    Raises ValueError if it is not one line.
     """
     line = _label().sub("", text.strip()).strip()
     inside = line[1:-1]
@@ -80,6 +83,6 @@ def cleaned(text: str) -> str:
 
 @cache
 def _label() -> re.Pattern[str]:
-    """What a model may write before the rewrite, perhaps in bold type."""
+    """Matches a label that a model may write before the rewrite, perhaps in bold type."""
     labels = "|".join(each.label for each in grammars())
     return re.compile(rf"^[*_]{{0,2}}(?:{labels})\s*[:：]\s*[*_]{{0,2}}\s*", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What `reformulate_fn` is told by its environment. Gemini is set up by the SDK's own variables."""
+"""The settings of `reformulate_fn`, from environment variables. The SDK's own variables configure Gemini."""
 
 from pydantic import Field
 
@@ -19,6 +19,6 @@ class Settings(CommonSettings):
         default=0,
         ge=-12,
         le=14,
-        description="How far the askers' clocks are ahead of UTC: tells what they call today",
+        description="Hours that the askers' local time is ahead of UTC; decides what 'today' means",
     )
     step_seconds: StepSeconds = Field(default_factory=lambda: step("reformulate").seconds.step)

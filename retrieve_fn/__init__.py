@@ -1,1 +1,1 @@
-"""Takes a search query, asks Vertex AI RAG Engine, gives `contexts` on `findings`."""
+"""Takes a search query, searches Vertex AI RAG Engine, and publishes the passages to `findings`."""

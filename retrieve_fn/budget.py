@@ -1,24 +1,26 @@
-"""How much of what was found is passed on: a budget in tokens of the model that answers."""
+"""Limits the passages that are passed on, by a budget in tokens of the answering model."""
 
 from collections.abc import Iterable, Iterator
 
 from shared.messages.envelope import Context
 
-#: An estimate on the safe side, without the model's own tokeniser (which is a call): Google gives about four
-#: characters a token for English, and prose with names, numbers and Markdown has fewer. A Japanese character
-#: is a token at most. https://ai.google.dev/gemini-api/docs/tokens
+#: A safe estimate, because counting with the model's own tokeniser would be one more call. Google says that a
+#: token is about four characters of English. Text with names, numbers and Markdown has fewer characters a
+#: token. A Japanese character is at most one token. https://ai.google.dev/gemini-api/docs/tokens
 ASCII_PER_TOKEN = 3
 
 
 def tokens(text: str) -> int:
-    """At least as many tokens as a text is likely to have."""
+    """An estimate of a text's tokens that is rarely too low."""
     ascii_characters = sum(character.isascii() for character in text)
     return -(-ascii_characters // ASCII_PER_TOKEN) + len(text) - ascii_characters
 
 
 def within(contexts: Iterable[Context], budget: int) -> tuple[Context, ...]:
-    """The passages that fit into so many tokens, the best first; one that does not fit makes room for the
-    next. The best one is always there, cut where it alone is too long."""
+    """The passages that fit into `budget` tokens, best first. A passage that does not fit is skipped.
+
+    The best passage is always included. It is cut if it is longer than the budget.
+    """
     return tuple(_within(contexts, budget))
 
 
@@ -35,7 +37,7 @@ def _within(contexts: Iterable[Context], budget: int) -> Iterator[Context]:
 
 
 def _cut(text: str, budget: int) -> str:
-    """The beginning of a text that has at most so many tokens."""
+    """The longest beginning of a text that fits into `budget` tokens."""
     fits, too_long = 0, len(text) + 1
     while too_long - fits > 1:
         middle = (fits + too_long) // 2

@@ -18,5 +18,5 @@ STEP = serve(step("retrieve"), SETTINGS, open_services, retrieve, show_found)
 
 @functions_framework.http
 def main(request: Request) -> tuple[str, int]:
-    """Take one search query."""
+    """Handle one search query."""
     return STEP.receive(dict(request.headers), request.get_data())

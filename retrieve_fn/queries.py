@@ -1,6 +1,6 @@
-"""What is searched for, and how what several queries have found is made one. Figures: `docs/quality.md`.
+"""Chooses the queries, and fuses the results of several queries. Figures: `docs/quality.md`.
 
-Keywords lift a search by words and hurt a search by embeddings, so they go to the former alone.
+Keywords improve a search by words and harm a search by embeddings, so only a search by words gets them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,22 +11,22 @@ from shared.language.keywords import by_rule, with_keywords_of
 from shared.messages.envelope import Envelope
 from shared.runtime.errors import Permanent
 
-#: What the corpus is searched by: embeddings, words, or both with one text.
+#: The kind of search: by embeddings, by words, or by both with one text.
 SearchKind = Literal["dense", "hybrid", "lexical"]
-#: Dampens the first ranks, so that one query alone does not decide; the value of the method's authors.
+#: The constant of reciprocal rank fusion; the value that its authors use. It reduces the weight of the first
+#: ranks, so that one query alone does not decide.
 DAMPING = 60
-#: So many passages of each query are fused: more change nothing at the ranks that count.
+#: How many passages of each query are fused. More would not change the first ranks.
 DEPTH = 20
 
 
 def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str, ...]:
-    """The queries for a question, the most trusted first, each once.
+    """The queries for a question, without duplicates, the most trusted first.
 
-    Without `fusion` it is one: the sentence of the rewrite, with keywords where words alone are compared. A
-    question that the rewrite left as it is stands alone, and one that it only added to has its keywords
-    already: neither gets any, nor does one that is to be taken literally. With `fusion` the question with its
-    keywords is a second query, whatever the rewrite says: it mends what the first one misses.
-    Raises Permanent for an envelope without a search query.
+    Without `fusion` there is one query: the rewrite. For a lexical search, keywords are added to it, unless
+    the rewrite begins with the question: then it stands alone or has its keywords already. A question that
+    stands alone gets no keywords either. With `fusion` a second query is the question with its keywords. It
+    finds passages that the rewrite misses. Raises Permanent for an envelope without a search query.
     """
     sentence = envelope.search_query
     if sentence is None:
@@ -40,9 +40,10 @@ def queries(envelope: Envelope, kind: SearchKind, *, fusion: bool) -> tuple[str,
 
 
 def fused(rankings: Iterable[Sequence[str]]) -> list[str]:
-    """Several rankings of the same ids made into one: reciprocal rank fusion (Cormack et al., 2009).
+    """Several rankings of ids fused into one by reciprocal rank fusion (Cormack et al., 2009).
 
-    Each id once, by the sum of 1 / (60 + rank) over the rankings; ties as they were first seen.
+    Each id appears once. The ids are sorted by the sum of 1 / (60 + rank) over the rankings. Ids with the
+    same sum keep the order in which they were first seen.
     """
     scores = dict[str, float]()
     for ranking in rankings:

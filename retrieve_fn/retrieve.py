@@ -1,4 +1,4 @@
-"""Search the corpus with the query that stands alone."""
+"""Searches the corpus with the query that stands alone."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +20,9 @@ from shared.runtime.outbox import Outbox
 
 @dataclass(frozen=True)
 class Services:
-    """What retrieving asks of the world; `rag` is a `VertexRagServiceClient`.
+    """What retrieving needs from outside; `rag` is a `VertexRagServiceClient`.
 
-    `kind` and `fusion` decide which queries are sent; `context_tokens` is the budget of what is passed on.
+    `kind` and `fusion` decide which queries are sent. `context_tokens` is the budget for the passages.
     """
 
     outbox: Outbox
@@ -36,9 +36,9 @@ class Services:
 
 
 def retrieve(envelope: Envelope, services: Services, deadline: Deadline) -> Envelope:
-    """Add the contexts, best first; none is a result too. Raises Permanent or Transient.
+    """Add the passages, best first; there may be none. Raises Permanent or Transient.
 
-    Nothing is searched for with thanks or a greeting.
+    Thanks and greetings are not searched for.
     """
     if is_only_polite(envelope):
         return envelope.model_copy(update={"contexts": ()})
@@ -50,7 +50,7 @@ def retrieve(envelope: Envelope, services: Services, deadline: Deadline) -> Enve
 
 
 def show_found(envelope: Envelope, services: Services, deadline: Deadline, times: Times) -> None:
-    """Show in the progress card that the search is over, and what comes next."""
+    """Show in the progress card that the search is done, and which stage is next."""
     question = envelope.question
     card = progress(
         question.language, pipeline().after("retrieve").stage, envelope.search_query, seconds=times

@@ -1,4 +1,4 @@
-"""RAG Engine, asked one or several queries about one corpus."""
+"""Searches one corpus of RAG Engine with one or several queries."""
 
 import hashlib
 import math
@@ -23,19 +23,21 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.errors import in_one_line
 from shared.runtime.retry import RAG, call
 
-#: Seconds that the other queries still have when one has found something: they improve an answer that can be
-#: given without them.
+#: Seconds that the other queries may still take after the first one has succeeded. They only improve the
+#: result.
 PATIENCE = 2.0
-#: The distance of a passage that the engine gives no proper one for.
+#: The distance of a passage for which the engine gives no finite number.
 FARTHEST = 1e9
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is searched and how: a RAG corpus, how many passages, and from which distance on none.
+    """A RAG corpus, and how it is searched.
 
-    `ranker` is the model of Google's ranking service that puts the passages in order, None for none;
-    `by_space` are the corpora of spaces that have another one.
+    `top_k` is the number of passages. Passages beyond `distance_threshold` are left out (None: no limit).
+    `ranker` is the model of Google's ranking service that sorts the passages; None: they are sorted by
+    distance. `links` maps prefixes of source URIs to prefixes of links. `by_space` names the corpora of
+    spaces that use a different one.
     """
 
     name: str
@@ -46,18 +48,18 @@ class Corpus:
     by_space: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, space: str) -> "Corpus":
-        """What is searched for a question of a space."""
+        """The corpus for questions of a space."""
         return replace(self, name=self.by_space.get(space, self.name))
 
 
 def search(
     queries: Sequence[str], corpus: Corpus, rag: Any, deadline: Deadline, patience: float = PATIENCE
 ) -> list[Context]:
-    """What is found, best first, each passage once; `rag` is a `VertexRagServiceClient`.
+    """The passages found, best first, without duplicates; `rag` is a `VertexRagServiceClient`.
 
-    Several queries are asked at once and fused by reciprocal rank. One that fails is left out, and so is one
-    that takes `patience` seconds longer than the first that succeeds.
-    Raises Permanent or Transient when none of them could be asked, with the trouble of the first.
+    Several queries run in parallel, and their results are fused by reciprocal rank. A query is left out if it
+    fails, or if it takes `patience` seconds longer than the first that succeeds.
+    Raises the Permanent or Transient error of the first query if all queries fail.
     """
     if len(queries) == 1:
         return _found(queries[0], corpus.top_k, corpus, rag, deadline)
@@ -67,7 +69,7 @@ def search(
     if not rankings:
         return asked[0].result()
     if len(rankings) < len(queries):
-        logs.warning("Some queries found nothing in time", queries=len(queries), answered=len(rankings))
+        logs.warning("Some queries did not succeed in time", queries=len(queries), answered=len(rankings))
     best = {context.id: context for ranking in reversed(rankings) for context in ranking}
     order = fused([[context.id for context in ranking] for ranking in rankings])
     return [best[each] for each in order[: corpus.top_k]]
@@ -76,7 +78,7 @@ def search(
 def _answered(
     asked: Sequence[Future[list[Context]]], deadline: Deadline, patience: float
 ) -> list[Future[list[Context]]]:
-    """Those that succeed, in their order: from the first success on the others have a little time left."""
+    """The queries that succeed, in their order. The others have `patience` seconds after the first."""
     pending, until = set(asked), deadline
     while pending:
         done, pending = wait(pending, until.remaining, FIRST_COMPLETED)
@@ -87,7 +89,7 @@ def _answered(
     succeeded = [future for future in asked if future.done() and future.exception() is None]
     for future in asked:
         if succeeded and future.done() and isinstance(trouble := future.exception(), Exception):
-            logs.warning("A query was left out", error=in_one_line(trouble))
+            logs.warning("A query failed and was left out", error=in_one_line(trouble))
     return succeeded
 
 
@@ -99,7 +101,7 @@ def _found(query: str, top_k: int, corpus: Corpus, rag: Any, deadline: Deadline)
         deadline,
     )
     contexts = _contexts(response.contexts.contexts, corpus.links)
-    # What a ranker has put in order stays so: it may rank a farther passage higher.
+    # Keep a ranker's order: it may rank a more distant passage higher.
     return contexts if corpus.ranker else sorted(contexts, key=lambda context: context.distance)
 
 
@@ -121,7 +123,7 @@ def _request(corpus: Corpus, query: str, top_k: int) -> RetrieveContextsRequest:
 
 
 def _contexts(found: Any, links: Mapping[str, str]) -> list[Context]:
-    """The passages that say anything, each once, in their order."""
+    """The passages that are not empty, without duplicates, in their order."""
     unique: dict[str, Context] = {}
     for passage in found:
         if passage.text.strip():
@@ -138,18 +140,18 @@ def _context(passage: Any, links: Mapping[str, str]) -> Context:
         text=passage.text,
         uri=uri,
         link=link(uri, links),
-        # NaN and infinity cannot travel as JSON.
+        # JSON has no NaN and no infinity.
         distance=passage.score if math.isfinite(passage.score) else FARTHEST,
     )
 
 
 def _identity(uri: str, text: str) -> str:
-    """The API gives passages no id: a hash of where it is from and what it says."""
+    """A hash of URI and text, because the API gives passages no id."""
     return hashlib.sha256(f"{uri}\n{text}".encode()).hexdigest()[:16]
 
 
 def link(uri: str, links: Mapping[str, str]) -> str | None:
-    """What a person may open: an https address as it is, others through the mapping (longest prefix)."""
+    """The link that people open: `links` replaces the longest matching prefix; else an https URI stays."""
     for prefix in sorted(links, key=len, reverse=True):
         if uri.startswith(prefix):
             return links[prefix] + quote(uri.removeprefix(prefix), safe="/")

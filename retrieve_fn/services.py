@@ -12,7 +12,7 @@ from shared.runtime.outbox import Outbox
 
 
 def open_services(settings: Settings) -> Services:
-    """Make the clients; called once, on the first message."""
+    """Create the clients. Called once, on the first message."""
     project = settings.google_cloud_project
     firestore = clients.firestore(project, settings.firestore_database)
     chat = open_chat(clients.chat(settings.chat_endpoint), firestore, settings.chat_writes_per_second)

@@ -1,4 +1,4 @@
-"""What `retrieve_fn` is told by its environment."""
+"""The settings of `retrieve_fn`, from environment variables."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ CorpusName = Annotated[str, Field(pattern=_CORPUS)]
 
 
 class Settings(CommonSettings):
-    """Where findings go, and what is searched."""
+    """Where the passages go, and how the corpus is searched."""
 
     publishes_to: str | None = Field(
         default_factory=lambda: step("retrieve").gives, pattern=TOPIC, description="Topic of the next step"
@@ -31,28 +31,28 @@ class Settings(CommonSettings):
     space_corpora: Annotated[Json[dict[Space, CorpusName]], NoDecode] = Field(
         default_factory=dict,
         validate_default=False,
-        description="JSON object: space → the corpus that is searched there in place of RAG_CORPUS; all are "
-        "of its project and location",
+        description="JSON object: space → corpus for its questions, instead of RAG_CORPUS; all corpora have "
+        "the same project and location",
     )
     rag_endpoint: LoopbackEndpoint | None = Field(default=None, description="Stand-in for RAG Engine")
-    rag_top_k: int = Field(default=6, ge=1, le=50, description="How many passages are fetched")
+    rag_top_k: int = Field(default=6, ge=1, le=50, description="Number of passages to fetch")
     rag_distance_threshold: float | None = Field(
-        default=None, gt=0, description="Passages farther away than this are left out"
+        default=None, gt=0, description="Passages with a greater distance are left out"
     )
     rag_ranker: str | None = Field(
         default=None,
         pattern=_RANKER,
-        description="Model of Google's ranking service, which puts passages in order",
+        description="Model of Google's ranking service that sorts the passages",
     )
     search_kind: SearchKind = Field(
         default="dense",
-        description="What the corpus is searched by: dense (embeddings), lexical (words), hybrid",
+        description="Kind of search: dense (embeddings), lexical (words) or hybrid",
     )
     search_fusion: bool = Field(
-        default=False, description="Search for a follow-up in two ways and fuse what they find"
+        default=False, description="Search for a follow-up with two queries, and fuse the results"
     )
     context_tokens: int = Field(
-        default=8000, ge=500, le=200_000, description="Most tokens of passages that an answer is made from"
+        default=8000, ge=500, le=200_000, description="Most tokens of passages for one answer"
     )
     source_links: Annotated[Json[dict[str, Link]], NoDecode] = Field(
         default_factory=dict,
@@ -66,10 +66,10 @@ class Settings(CommonSettings):
     def _of_one_place(cls, corpora: dict[str, str], info: ValidationInfo) -> dict[str, str]:
         place = str(info.data.get("rag_corpus", "")).rpartition("/ragCorpora/")[0]
         if place and any(name.rpartition("/ragCorpora/")[0] != place for name in corpora.values()):
-            raise ValueError(f"every corpus must be in {place}, as RAG_CORPUS is")
+            raise ValueError(f"every corpus must be in {place}, like RAG_CORPUS")
         return corpora
 
     @property
     def rag_location(self) -> str:
-        """The corpus's own region."""
+        """The region of the corpus."""
         return self.rag_corpus.split("/")[3]

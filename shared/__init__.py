@@ -1,1 +1,1 @@
-"""What at least two of the four functions need."""
+"""Code that at least two of the four functions need."""

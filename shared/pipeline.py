@@ -1,6 +1,6 @@
-"""The pipeline, read from `pipeline.json` beside this module: which function takes what, and for how long.
+"""The pipeline, read from `pipeline.json` beside this module: the functions, their topics and time limits.
 
-Terraform reads the same file. This module needs the standard library alone, so that the tools, which run
+Terraform reads the same file. This module needs only the standard library, so that the tools, which run
 before anything is installed, can use it too.
 """
 
@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).with_name("pipeline.json")
-#: Who sends what the first step takes; every other sender is a step.
+#: The sender of the messages for the first step. Every other sender is a step.
 CHAT = "chat"
 
 
 @dataclass(frozen=True)
 class Seconds:
-    """The longest attempt of one call < the deadline of the step < the time-out of the function < the ack
-    deadline of its subscription: Pub/Sub delivers a message again only when nobody works on it any more."""
+    """Time limits: the longest attempt of one call < the deadline of the step < the time-out of the function
+    < the ack deadline of its subscription. So Pub/Sub delivers a message again only after the work has
+    ended."""
 
     attempt: int
     step: int
@@ -30,10 +31,10 @@ class Seconds:
 class Row:
     """One function of the pipeline.
 
-    `takes` and `gives` are topics; the last step gives to none. `adds` names the fields of the envelope that
-    the step fills in, `calls` the services that it asks. `stage` is the row of the progress card that the
-    step belongs to (a key in the catalogues); empty for who takes the dead letters. `concurrency` is
-    how many messages one instance takes at once.
+    `takes` and `gives` are topics; the last step has no `gives`. `adds` names the fields of the envelope that
+    the step fills in. `calls` names the services that it calls. `stage` is the row of the progress card that
+    the step belongs to (a key in the catalogues); it is empty for the function that takes the dead letters.
+    `concurrency` is how many messages one instance handles at once.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Row:
 
     @property
     def source(self) -> str:
-        """Its `main.py`, from the root of the repository."""
+        """The path of its `main.py` from the root of the repository."""
         return f"{self.folder}/main.py"
 
     @property
@@ -62,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The path of the teller that sets right what nobody works on any more, and how often it is called."""
+    """The path at which the teller runs the sweep (`answer_fn/sweep.py`), and how often it is called."""
 
     path: str
     minutes: int
@@ -72,9 +73,9 @@ class Sweep:
 class Pipeline:
     """The whole table.
 
-    `steps` are what a question passes through, in order: each gives to the topic that the next one takes.
-    `teller` takes the dead letters. Where Chat calls the first step itself, `chat_events` is there all the
-    same: operators replay events to it. `dead_letters_backup` is the operators' own subscription.
+    A question passes through the `steps` in order: each publishes to the topic that the next one takes.
+    `teller` takes the dead letters. The topic `chat_events` exists even if Chat calls the first step
+    directly, because operators replay events to it. `dead_letters_backup` is the operators' own subscription.
     """
 
     steps: tuple[Row, ...]
@@ -87,17 +88,17 @@ class Pipeline:
 
     @property
     def functions(self) -> tuple[Row, ...]:
-        """The steps, and who takes the dead letters."""
+        """The steps and the teller."""
         return (*self.steps, self.teller)
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders of the functions, each once."""
+        """The folders of the functions, without duplicates."""
         return tuple(dict.fromkeys(row.folder for row in self.functions))
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Every topic; one subscription pushes each to the function that takes it."""
+        """Every topic. One subscription pushes each topic to its function."""
         return tuple(row.takes for row in self.functions)
 
     @property
@@ -116,31 +117,31 @@ class Pipeline:
         return self.steps[-1]
 
     def step(self, name: str) -> Row:
-        """The function of this name. Raises KeyError."""
+        """The function with this name. Raises KeyError."""
         return {row.name: row for row in self.functions}[name]
 
     def since(self, name: str) -> tuple[Row, ...]:
-        """The step of this name and all after it, in order. Raises ValueError."""
+        """The step with this name and all later steps, in order. Raises ValueError."""
         return self.steps[self.steps.index(self.step(name)) :]
 
     @property
     def takers(self) -> dict[str, Row]:
-        """Sender → the step that takes what it sends; a sender is Chat or a step."""
+        """Sender → the step that takes its messages. A sender is Chat or a step."""
         return dict(zip((CHAT, *(row.name for row in self.steps)), self.steps, strict=False))
 
     def sender(self, name: str) -> str:
-        """Who sends what the step of this name takes. Raises ValueError."""
+        """The sender of the messages that the step with this name takes. Raises ValueError."""
         position = self.steps.index(self.step(name))
         return self.steps[position - 1].name if position else CHAT
 
     def after(self, name: str) -> Row:
-        """The step that takes what the step of this name gives. Raises KeyError for the last one."""
+        """The step after the step with this name. Raises KeyError for the last one."""
         return self.takers[name]
 
 
 @cache
 def pipeline() -> Pipeline:
-    """The table; the file is read once. Raises OSError, and ValueError or TypeError for a wrong one."""
+    """The table. The file is read once. Raises OSError, or ValueError or TypeError if the file is wrong."""
     table: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     rows: list[dict[str, Any]] = table.pop("steps")
     if len({row["takes"] for row in rows}) < len(rows):
@@ -154,7 +155,7 @@ def pipeline() -> Pipeline:
 
 
 def step(name: str) -> Row:
-    """The function of this name. Raises KeyError."""
+    """The function with this name. Raises KeyError."""
     return pipeline().step(name)
 
 

@@ -1,1 +1,1 @@
-"""Google Chat: its events, its API, and what the bot shows there."""
+"""Google Chat: its events, its API, and the messages of the bot."""

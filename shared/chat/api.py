@@ -1,4 +1,4 @@
-"""Single calls of the Chat API: in turn, tried again where that helps, and simpler where Chat refuses."""
+"""Single calls of the Chat API. They wait for a turn, are retried, and are simplified if refused."""
 
 import math
 import time
@@ -19,24 +19,25 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient, classify
 from shared.runtime.retry import CHAT_FINAL, CHAT_PROGRESS, CHAT_READ, call
 
-#: Seconds after which Chat no longer applies a write that it has not answered: an assumption, for Google
-#: states none. Shorter than the least backoff of our subscriptions (10 s), so that a redelivery comes later.
+#: After this many seconds Chat no longer applies a write that it has not confirmed. This is an assumption,
+#: because Google does not say. It is shorter than the shortest backoff of our subscriptions (10 s), so that a
+#: redelivery comes later.
 LATENESS = 8.0
-#: What Chat's quota makes of a write: it has changed nothing.
+#: The reason code if Chat's quota refused a write. The write has changed nothing.
 THROTTLED = "chat_throttled"
 
 Card = dict[str, Any]
 _REPLY: Any = CreateMessageRequest.MessageReplyOption.REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD
-#: What an update replaces.
+#: The fields that an update replaces.
 ALL = ("text", "cards_v2", "accessory_widgets")
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a message shows: Markdown text and cards (`card_id` and `card`, in the API's snake case).
+    """The content of a message: Markdown text and cards (`card_id` and `card`, in the API's snake case).
 
-    `bare` is the text that takes the place of all of it when Chat refuses the cards; "" means `text`.
-    `accessory` are the widgets below the message: lists of buttons.
+    `bare` is the text to send without cards if Chat refuses the cards ("" means `text`). `accessory` are the
+    widgets below the message: lists of buttons.
     """
 
     text: str = ""
@@ -47,13 +48,13 @@ class Content:
 
 @dataclass(frozen=True)
 class Form:
-    """One way to write a message; `thread` None starts a new one."""
+    """One way to send a message. If `thread` is None, it starts a new thread."""
 
     content: Content
     thread: str | None = None
 
     def simpler(self, refusal: str) -> "Form | None":
-        """What is left to try after a 400 that says `refusal`; each thing is left out once."""
+        """The next form to try after Chat replied 400 with the text `refusal`. None if there is none."""
         card_less = replace(self, content=without_cards(self.content))
         decorated = bool(self.content.cards or self.content.accessory)
         thread_less = replace(self, thread=None)
@@ -65,7 +66,7 @@ class Form:
 
 
 def fits(content: Content) -> bool:
-    """Whether Chat takes a message. Japanese is sent as `\\uXXXX`, six bytes a character."""
+    """Whether Chat accepts the size of a message. Japanese is sent as `\\uXXXX`, six bytes a character."""
     of_cards = (len(section["widgets"]) for card in content.cards for section in card["card"]["sections"])
     widgets = sum(of_cards) + len(content.accessory)
     sent = MessageToJson(Message.pb(message_of(Form(content))), use_integers_for_enums=True)
@@ -73,12 +74,12 @@ def fits(content: Content) -> bool:
 
 
 def without_cards(content: Content) -> Content:
-    """The same as plain text."""
+    """The content as text only."""
     return Content(content.bare or content.text)
 
 
 def message_of(form: Form) -> Message:
-    """The message that is sent."""
+    """The API message for a form."""
     fields: dict[str, Any] = {
         "text": form.content.text,
         "cards_v2": form.content.cards,
@@ -92,26 +93,29 @@ def message_of(form: Form) -> Message:
 
 
 class ChatApi:
-    """Writes and reads messages over one `ChatServiceClient`. A write with `final` waits for its turn and is
-    tried until the deadline; one without is tried once, and given up when it is not its turn."""
+    """Writes and reads messages over one `ChatServiceClient`.
+
+    A write with `final` waits for its turn and is retried until the deadline. A write without it is tried
+    once, and is skipped if the space is busy.
+    """
 
     def __init__(self, client: Any, slots: Slots, lateness: float = LATENESS) -> None:
         self._client = client
         self._slots = slots
         self._lateness = lateness
-        #: Until when (monotonic) a write that was not answered may be applied, by the message's name.
+        #: Message name → monotonic time until which Chat may still apply an unconfirmed write.
         self._doubtful: dict[str, float] = {}
 
     def create(
         self, space: str, identity: str, form: Form, deadline: Deadline, *, final: bool
     ) -> Message | None:
-        """Create a message; None when its id was taken before. Raises Permanent or Transient."""
+        """Create a message. None if the id is taken, or the space is busy. Raises Permanent or Transient."""
 
         def request(form: Form) -> CreateMessageRequest:
-            # No request id: Chat answers one that it knows with its message, and does not say that it has
-            # changed nothing. That the message's own id is taken, it says.
+            # No request id: Chat would reply to a repeated request id with the old message, without saying
+            # that it changed nothing. For a repeated message id it replies 409.
             asked = CreateMessageRequest(parent=space, message=message_of(form), message_id=identity)
-            if form.thread:  # without a thread the option is an error
+            if form.thread:  # the option is an error without a thread
                 asked.message_reply_option = _REPLY
             return asked
 
@@ -122,7 +126,8 @@ class ChatApi:
     def update(
         self, name: str, content: Content, deadline: Deadline, *, final: bool, mask: Sequence[str] = ALL
     ) -> Message | None:
-        """Change what a message shows, or what of it `mask` names; None when there is none (any more).
+        """Replace the fields of a message that `mask` names. None if the message does not exist (any more),
+        or the space is busy.
 
         Raises Permanent or Transient.
         """
@@ -136,7 +141,7 @@ class ChatApi:
         return self._write(self._client.update_message, request, NotFound, name, form, deadline, final=final)
 
     def get(self, name: str, deadline: Deadline) -> Message | None:
-        """A message as it is now; None when there is none. Raises Permanent or Transient."""
+        """The current message. None if it does not exist. Raises Permanent or Transient."""
         try:
             message: Message = call(
                 lambda timeout: self._client.get_message(name=name, retry=None, timeout=timeout),
@@ -149,9 +154,9 @@ class ChatApi:
         return None if message.delete_time else message
 
     def await_late_writes(self, names: Collection[str], deadline: Deadline) -> bool:
-        """Wait until no unanswered write into these messages can be applied any more; whether there was one.
+        """Wait until Chat can no longer apply any unconfirmed write into these messages.
 
-        Raises Transient when that is beyond the deadline.
+        Returns whether there was one. Raises Transient if the wait would be longer than the deadline.
         """
         found = [until for name, until in list(self._doubtful.items()) if name in names]
         if not found:
@@ -188,7 +193,7 @@ class ChatApi:
                 return None
             except BadRequest as error:
                 current, refused = current.simpler(str(error)), error
-                logs.warning("Chat refuses the message as it is", simpler=current is not None)
+                logs.warning("Chat refuses the message in this form", simpler=current is not None)
             else:
                 return None if written.delete_time else written
         raise classify(refused, "chat") from refused

@@ -1,7 +1,7 @@
-"""The buttons of what the bot says, and what a click on each tells `ingest_fn`.
+"""The buttons of the bot, and the parameters that a click on them sends to `ingest_fn`.
 
-A click on an add-on's button is a call of the URL that is its function; a classic app's function may have any
-name. So the action is named in a parameter, too.
+The function of an add-on's button is the URL that a click calls. The function of a classic app's button may
+have any name. So a parameter names the action.
 """
 
 from google.apps.card_v1.types import Button
@@ -10,32 +10,32 @@ from shared.chat.api import Card
 from shared.language.catalogue import text
 from shared.memory.feedback import REASONS, VERDICTS, Verdict
 
-#: What a click asks for. The button ASK_TO_FORGET leads to a question whose button FORGET confirms it.
+#: The actions. After ASK_TO_FORGET the bot asks for a confirmation with the button FORGET.
 RATE, LITERAL, AGAIN, ASK_TO_FORGET, FORGET = "rate", "literal", "again", "forget_this", "forget"
-#: How often a question may be answered anew.
+#: How often the asker may ask the same question again.
 MOST_AGAIN = 3
 _ICONS = {"up": "thumb_up", "down": "thumb_down"}
 
 
 def button(function: str, label: str, parameters: dict[str, str], **fields: object) -> Card:
-    """A button that calls `function`; `fields` are further ones of the API's."""
+    """A button that calls `function`. `fields` are more fields of the API."""
     listed = [{"key": key, "value": value} for key, value in parameters.items()]
     return {"text": label, "on_click": {"action": {"function": function, "parameters": listed}}, **fields}
 
 
 def row(*buttons: Card) -> Card:
-    """Buttons beside each other: a widget of a card, or below a message."""
+    """Buttons in one row: a widget of a card, or below a message."""
     return {"button_list": {"buttons": list(buttons)}}
 
 
 def about(function: str, language: str, action: str, question_id: str, answer_number: int) -> Card:
-    """A button with words about an answer: `LITERAL` or `AGAIN`."""
+    """A button with text that belongs to an answer: `LITERAL` or `AGAIN`."""
     parameters = {"action": action, "question": question_id, "again": str(answer_number)}
     return button(function, text(language, "button", action), parameters)
 
 
 def ask_to_forget(function: str, language: str, conversation: str) -> Card:
-    """The button that asks whether a conversation is to be forgotten."""
+    """The button to forget a conversation. The bot asks for a confirmation first."""
     parameters = {"action": ASK_TO_FORGET, "conversation": conversation}
     label = text(language, "button", ASK_TO_FORGET)
     return button(function, label, parameters, type_=Button.Type.BORDERLESS)
@@ -50,7 +50,7 @@ def ratings(
     *,
     ask: bool = True,
 ) -> list[Card]:
-    """The two thumbs below an answer; the chosen one says thank you. After a thumb down `ask` why."""
+    """The two thumbs below an answer. The chosen one shows thanks. After a thumb down, `ask` for a reason."""
     given = {"action": RATE, "question": question_id, "again": str(answer_number)}
     thumbs = [_thumb(function, language, {**given, "verdict": each}, each, chosen) for each in VERDICTS]
     if chosen != "down" or not ask:

@@ -1,4 +1,4 @@
-"""The progress card: each stage done, running or waiting, and how long those that are done took."""
+"""The progress card. It shows which stages are done, running or waiting, and how long each took."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -11,7 +11,7 @@ from shared.messages.envelope import Language
 from shared.messages.step import Note
 from shared.pipeline import pipeline
 
-#: A card is no place for an essay: a longer query is cut.
+#: Most characters of a query in a card. A longer query is cut.
 LONGEST_QUERY = 200
 
 State = Literal["done", "running", "waiting"]
@@ -25,13 +25,13 @@ def progress(
     note: Note | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> Content:
-    """The card while one stage is running; with the query as soon as it is known, and a note if need be.
+    """The card while one stage is running, with the query if it is known, and with a note if there is one.
 
-    `running` is the stage (of the pipeline's table; else ValueError is raised), and `seconds` how long each
-    step took that is done, as far as that is known.
+    `running` is a stage of the pipeline's table. For another one ValueError is raised. `seconds` is how long
+    each finished step took, if that is known.
 
-    What is under way is said in the message's text: unlike the fallback text of a card, which notifications
-    show, the answer replaces it (an update has no mask for the other).
+    The message has a text as well, because notifications show it. The answer can replace the text. It could
+    not replace a card's fallback text, because an update has no mask for that.
     """
     stages = pipeline().stages
     current = stages.index(running)
@@ -64,12 +64,12 @@ def _state(position: int, current: int) -> State:
 
 
 def escaped(plain: str) -> str:
-    """Plain text for a card's text fields, which are HTML by default."""
+    """Plain text, escaped for a card's text fields, which are HTML by default."""
     return visible(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def shortened(plain: str, most: int) -> str:
-    """At most `most` characters, the last one an ellipsis if anything was cut."""
+    """The text, cut to `most` characters. If it was cut, the last one is an ellipsis."""
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
 
 

@@ -1,9 +1,9 @@
-"""What the message of a question shows. Every write into it is followed by a look at the question's record.
+"""Writes the message of a question. After every write it looks at the question's record.
 
-Chat has no precondition for an update: a write that was held up can cover a later one. So nobody tries to
-write at the right moment. Whoever has written looks afterwards what must stand, and writes that if it ranks
-higher than what they wrote, and looks again. A request is done only after a look that found nothing higher;
-when the write or the look fails, the message is delivered again. docs/protocol.md has the rules.
+Chat has no precondition for an update, so a delayed write can cover a later one. So a writer does not try to
+find the right moment. After each write it reads the record. If something there ranks higher than what it
+wrote, it writes that and looks again. A request is done only after a look that found nothing higher. If the
+write or the look fails, the message is delivered again. docs/protocol.md has the rules.
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient, in_one_line
 
-#: Seconds that looking beforehand and writing progress may take, so that a step is never kept from its end.
+#: Seconds for the look before progress and for writing it, so that progress cannot use up a step's deadline.
 WAIT_FOR_PROGRESS = 8.0
-#: More often than anything can be outranked.
+#: The most looks after one write. Endings cannot change more often than this.
 MOST_LOOKS = 10
 
 
@@ -38,10 +38,10 @@ class Display:
     def progress(
         self, question: Question, content: Content, deadline: Deadline, *, answer_number: int = 0
     ) -> None:
-        """Show progress of an answer (0 = first), unless the question has ended since it was asked for.
+        """Show progress of an answer (0 = first), unless that answer or a later one has ended.
 
-        Raises Transient when progress may stand where an ending must, and that cannot be found out now. All
-        else that goes wrong is only logged.
+        Raises Transient if progress may have covered an ending, and this cannot be checked now. Other errors
+        are only logged.
         """
         shown: Rank = (answer_number, PROGRESS)
         briefly = deadline.within(WAIT_FOR_PROGRESS)
@@ -65,7 +65,7 @@ class Display:
     def say(
         self, envelope: Envelope, stage: str, note: Note, times: Mapping[str, float], deadline: Deadline
     ) -> None:
-        """Show the stage that is under way, with a note. Raises what `progress` raises."""
+        """Show the current stage, with a note. Raises what `progress` raises."""
         question = envelope.question
         card = progress(question.language, stage, envelope.search_query, note, times)
         self.progress(question, card, deadline, answer_number=envelope.answer_number)
@@ -75,8 +75,8 @@ class Display:
     ) -> None:
         """Replace the buttons below the message `name`, which shows an ending.
 
-        Raises Transient when they may stand below a later one, and that cannot be found out now. All else
-        that goes wrong is only logged.
+        Raises Transient if the buttons may be below a later ending now, and this cannot be checked. Other
+        errors are only logged.
         """
         try:
             self._chat.put_accessory(name, accessory, deadline)
@@ -87,9 +87,9 @@ class Display:
         self._look(question, ending.rank, deadline)
 
     def ending(self, question: Question, standing: Standing, deadline: Deadline) -> Posted:
-        """Make what must stand for a question what its message shows. Idempotent.
+        """Make a question's message show what it must. Idempotent.
 
-        Returns where it stood first. Raises Permanent or Transient.
+        Returns where it was posted first. Raises Permanent or Transient.
         """
         posted = self._post(question, standing, deadline)
         if standing.ending and not standing.forgotten:
@@ -98,21 +98,21 @@ class Display:
         return posted
 
     def put_back(self, question: Question, standing: Standing, deadline: Deadline) -> None:
-        """Post what must stand if Chat shows something else: a request may come again that was killed between
-        its write and its look. A message that is not there was deleted by a person.
+        """Post the ending again if Chat shows something else. This happens if a request was killed between
+        its write and its look. A missing message was deleted by a person, and is not replaced.
 
-        What Chat refuses is only logged. Raises Transient.
+        If Chat refuses, this is only logged. Raises Transient.
         """
         must = _texts(question, standing)
         try:
             shown = self._chat.shown(question, len(must), deadline)
-            # Where Chat has refused the card, the sources stand below the text.
+            # If Chat refused the card, the sources are below the text.
             if all(said is None or said.startswith(part) for said, part in zip(shown, must, strict=True)):
                 return
-            logs.error("Chat does not show what must stand; it is put back")
+            logs.error("Chat shows the wrong text; the ending is posted again")
             self.ending(question, self._records.standing(question, deadline), deadline)
         except Permanent as error:
-            logs.error("What must stand cannot be put back", error=in_one_line(error))
+            logs.error("The ending cannot be posted again", error=in_one_line(error))
 
     def _look(self, question: Question, shown: Rank | None, deadline: Deadline) -> None:
         for _ in range(MOST_LOOKS):
@@ -121,7 +121,7 @@ class Display:
             rank = standing.rank
             if rank is None or (shown is not None and rank <= shown and not late):
                 return
-            logs.info("What must stand is put back", late=late)
+            logs.info("A covered ending is posted again", late=late)
             self._post(question, standing, deadline)
             shown = rank
         raise Transient("always_outranked", f"looked {MOST_LOOKS} times")
@@ -131,7 +131,7 @@ class Display:
         if standing.forgotten or ending is None:
             return self._chat.put_final(question, Content(_texts(question, standing)[0]), deadline)
         first, *more = contents_of(ending, question)
-        logs.info("Ready")  # it may have to wait for its turn in the space
+        logs.info("Ready")  # it may still have to wait for a turn in the space
         return self._chat.put_final(question, first, deadline, more=more, parts=standing.parts)
 
 
@@ -155,5 +155,5 @@ def _log_posted(question: Question, ending: Ending) -> None:
 
 
 def _may_stand(error: Exception) -> bool:
-    """Whether a write that has failed may have changed the message: not if Chat has refused it."""
+    """Whether a failed write may have changed the message. It has not if Chat refused it."""
     return not isinstance(error, Permanent) and getattr(error, "reason", "") != THROTTLED

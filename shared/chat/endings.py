@@ -1,7 +1,7 @@
-"""The Chat messages of an ending: its words, and under the last the card with the sources, and the buttons.
+"""The Chat messages of an ending: its text, then the card with the sources, and the buttons.
 
-Here and not in `answer_fn`, because every step that writes into a question's message may have to put its
-ending back (`shared/chat/display.py`).
+This is not in `answer_fn`, because every step that writes into a question's message may have to post its
+ending again (`shared/chat/display.py`).
 """
 
 import re
@@ -22,7 +22,7 @@ MOST_SOURCES = 6
 LONGEST_TITLE = 80
 LONGEST_LINK = 400
 LONGEST_QUOTE = 240
-#: What formats a passage in Markdown, and where its links lead to: a quote is shown without it.
+#: The Markdown of a passage. A quote is shown without marks and without the targets of links.
 _MARKS = re.compile(r"(?m)^\s{0,3}#{1,6}\s+|[*`]+")
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 
@@ -34,13 +34,13 @@ def contents_of(ending: Ending, question: Question) -> list[Content]:
 
 
 def quote_of(passage: str) -> str:
-    """The beginning of a passage, in one line."""
+    """The beginning of a passage as one line."""
     bare = _MARKS.sub("", _LINK.sub(r"\1", passage))
     return shortened(" ".join(bare.split()), LONGEST_QUOTE)
 
 
 def last_of(said: str, ending: Ending, question: Question) -> Content:
-    """The message that ends with `said`, with as much of sources and buttons as there is room for."""
+    """The last message: the text `said` with as many sources and buttons as fit."""
     for content in _ever_less(said, ending, question):
         if _fits(content, ending, question):
             return content
@@ -48,7 +48,10 @@ def last_of(said: str, ending: Ending, question: Question) -> Content:
 
 
 def _ever_less(said: str, ending: Ending, question: Question) -> Iterator[Content]:
-    """First the quotes are left out, then the sources, the last ones first, then the card."""
+    """The variants of the last message, from the largest to the smallest.
+
+    First the quotes are left out, then the sources, last one first, and then the card.
+    """
     sources = ending.sources[:MOST_SOURCES]
     accessory = _accessory(ending, question, None)
     for count in range(len(sources), -1, -1):
@@ -61,7 +64,7 @@ def _ever_less(said: str, ending: Ending, question: Question) -> Iterator[Conten
 
 
 def _fits(content: Content, ending: Ending, question: Question) -> bool:
-    """Whether Chat takes it, also when there are most buttons below it."""
+    """Whether Chat accepts the size, even with the most buttons that can be below the message."""
     largest = _accessory(ending, question, "down")
     return fits(Content(content.text, content.cards, content.bare, largest))
 
@@ -95,7 +98,7 @@ def _sections(sources: list[Source], ending: Ending, question: Question, *, quot
 
 
 def _below(ending: Ending, question: Question) -> list[Card]:
-    """What was searched for, where it is not the question itself, and what can be done about it."""
+    """The search query if it differs from the question, and the buttons of the card."""
     function, answer_number, language = ending.click_target, ending.answer_number, question.language
     rewritten = ending.search_query != question.text and ending.kind in {ANSWER, FALLBACK}
     widgets = []
@@ -111,7 +114,7 @@ def _below(ending: Ending, question: Question) -> list[Card]:
 
 
 def _as_text(said: str, sources: list[Source], question: Question) -> str:
-    """The answer with its sources behind it, for a Chat that does not take the card."""
+    """The answer followed by its sources as text, in case Chat refuses the card."""
     if not sources:
         return ""
     listed = [f"**{text(question.language, 'answer', 'sources')}**"]

@@ -1,4 +1,4 @@
-"""Google Chat's interaction events, understood: what a person did, and what of it is a question."""
+"""Understands Google Chat's interaction events: what a person did, and whether it is a question."""
 
 import re
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ from shared.messages.names import MESSAGE
 from shared.runtime.errors import Permanent
 
 Command = Literal["ask", "forget", "help", "unknown"]
-#: The ids of slash and quick commands, as docs/chat.md tells to configure them.
+#: The ids of slash and quick commands, as docs/chat.md says to configure them.
 COMMANDS: Mapping[str, str] = {"1": "ask", "2": "forget", "3": "help", "4": "forget", "5": "help"}
 _NAMED: Mapping[str, Command] = {"/ask": "ask", "/forget": "forget", "/help": "help"}
-#: A command that is written as text, where none is configured.
+#: A command that is typed as text, for apps without configured commands.
 _TYPED = re.compile(r"(/ask|/forget|/help)(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question. Its text is what they wrote, without the mention; so many `files` came with it."""
+    """A question. Its text has no mention of the bot. `files` is the number of attached files."""
 
     place: Place
     question: Question
@@ -30,7 +30,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Mentioned:
-    """The bot was called and nothing was said; but there may have been files."""
+    """The bot was mentioned without any words, but perhaps with files."""
 
     place: Place
     files: int = 0
@@ -38,7 +38,7 @@ class Mentioned:
 
 @dataclass(frozen=True)
 class Commanded:
-    """A command other than a question; `words` came after it."""
+    """A command other than a question. `words` is the text after it."""
 
     place: Place
     command: Command
@@ -47,21 +47,21 @@ class Commanded:
 
 @dataclass(frozen=True)
 class Added:
-    """The bot was added to a space, and nothing was said to it."""
+    """The bot was added to a space, without a message to it."""
 
     place: Place
 
 
 @dataclass(frozen=True)
 class Removed:
-    """The bot was removed from a space, where it can say nothing any more."""
+    """The bot was removed from a space. It can no longer post there."""
 
     place: Place
 
 
 @dataclass(frozen=True)
 class Clicked:
-    """A button of ours was clicked. `message` is the one that holds it; `inputs` are the card's fields."""
+    """One of our buttons was clicked. `message` is the name of its message; `inputs` are the card's."""
 
     place: Place
     action: str
@@ -72,7 +72,7 @@ class Clicked:
 
 @dataclass(frozen=True)
 class Ignored:
-    """An event that needs no answer; `kind` says which, and why."""
+    """An event that needs no reply. `kind` says which event, and why."""
 
     kind: str
 
@@ -83,11 +83,11 @@ Event = Asked | Mentioned | Commanded | Added | Removed | Clicked | Ignored
 def understand(
     body: bytes, commands: Mapping[str, str] = COMMANDS, spoken: tuple[Language, ...] | None = None
 ) -> Event:
-    """Read an event. `commands` are the names of command ids, `spoken` the languages that the bot speaks
+    """Read an event. `commands` maps command ids to names. `spoken` are the languages that the bot speaks
     (None: all).
 
-    Raises Permanent: `event_malformed` when a part is missing that it cannot do without, `event_unknown` when
-    its shape is none of Chat's.
+    Raises Permanent: `event_malformed` if a required part is missing, `event_unknown` if it does not have one
+    of Chat's formats.
     """
     event = payload(body)
     if event.kind == "silent":
@@ -115,7 +115,7 @@ def question_of(body: bytes, spoken: tuple[Language, ...] | None = None) -> Ques
 
 
 def _spoken(event: Payload, place: Place, said: str, commands: Mapping[str, str]) -> Event:
-    """A message, a command, or that the bot was added, which may come with either."""
+    """A message, a command, or an added bot. The last may come with one of the others."""
     if event.kind == "added" and event.message_follows:
         return Ignored(f"{event.name}, and the message follows")
     command, words = _command(event, said, commands)
@@ -128,17 +128,17 @@ def _spoken(event: Payload, place: Place, said: str, commands: Mapping[str, str]
 
 
 def _by_a_bot(event: Payload) -> bool:
-    """The message of a click is the bot's own, so there only the user tells."""
+    """Whether a bot caused the event. For a click only the user is checked: the message is the bot's own."""
     who = [event.user] if event.kind == "clicked" else [event.user, part(event.message, "sender")]
     return any(each.get("type") == "BOT" for each in who)
 
 
 def _command(event: Payload, said: str, commands: Mapping[str, str]) -> tuple[Command | None, str]:
-    """The command, if it is one, and what was said besides."""
+    """The command, if there is one, and the other words."""
     typed = _TYPED.fullmatch(said)
     name = _slash_name(event.message)
     if event.kind == "command" or event.command_id is not None or name:
-        # By its name, as it was typed; else by its id: a quick command, or one that is called otherwise.
+        # The typed name decides, else the id: a quick command has no name, and others may have other names.
         found = _NAMED.get(name, commands.get(event.command_id or "", "unknown"))
         return next((known for known in _NAMED.values() if known == found), "unknown"), said
     return (_NAMED[typed[1].lower()], (typed[2] or "").strip()) if typed else (None, said)
@@ -153,7 +153,7 @@ def _clicked(event: Payload, place: Place) -> Clicked:
     listed = {str(each.get("key")): each.get("value") for each in parts(event.action, "parameters")}
     given = {**listed, **part(event.common, "parameters")}
     parameters = {whole(name): whole(value) for name, value in given.items() if isinstance(value, str)}
-    # An add-on is never told the function, so our buttons name the action in a parameter, too.
+    # An add-on does not get the function's name, so our buttons also name the action in a parameter.
     function = event.common.get("invokedFunction") or event.action.get("actionMethodName")
     action = parameters.pop("action", function if isinstance(function, str) else "")
     message = named(event.message.get("name"), MESSAGE, "message.name")
@@ -170,10 +170,10 @@ def _inputs(form: Json) -> dict[str, tuple[str, ...]]:
 
 
 def _words(message: Json) -> str:
-    """What the person said, without any mention of a Chat app and without the command.
+    """The person's words, without mentions of Chat apps and without the command.
 
-    `argumentText` is that, with spaces around, and it is missing when there is nothing but the mention or the
-    command; then `text` would be just that.
+    `argumentText` has these words, with spaces around them. It is missing if there is only the mention or the
+    command. Then `text` has only the mention or the command, and is not used.
     """
     argument, text = message.get("argumentText"), message.get("text")
     if isinstance(argument, str):

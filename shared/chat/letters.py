@@ -14,8 +14,8 @@ def letter_from_push(
 ) -> DeadLetter:
     """Read an unwrapped push of the dead-letter topic. Never fails.
 
-    `spoken` are the languages that the bot speaks (None: all): an event does not say in which it is to be
-    answered.
+    `spoken` are the languages that the bot speaks (None: all). They are needed because an event does not name
+    the language of the reply.
     """
 
     def read_event(event: bytes, must_be_one: bool) -> tuple[bytes, Question | None] | None:

@@ -1,20 +1,20 @@
-"""How large a message of Google Chat may be.
+"""The size limits of a message in Google Chat.
 
-Chat's own figure is 32,000 bytes for the whole message as it is sent, all together
-(developers.google.com/workspace/chat/create-messages). It was seen to refuse a text of more than 4,096 UTF-16
-units. Of a card's widgets it drops those behind the hundredth without a word. Our figures are a little lower.
+Google says that a whole message may have 32,000 bytes as it is sent
+(developers.google.com/workspace/chat/create-messages). Chat was seen to refuse a text of more than 4,096
+UTF-16 units. Chat silently drops all widgets of a card after the hundredth. Our limits are a little lower.
 """
 
-#: UTF-16 units of a message's text.
+#: Most UTF-16 units of a message's text.
 MOST_UNITS = 4_000
-#: The same of one part of a long answer. The margin is for the sentence below the last part that the rest is
-#: left out. A part cannot reach the bytes of a message: as it is sent, a unit takes 6 of them at most.
+#: The same for one part of a long answer. The margin leaves room for the sentence that the rest is left out.
+#: A part cannot exceed the bytes of a message, because a unit takes at most 6 bytes as it is sent.
 MOST_UNITS_OF_PART = MOST_UNITS - 100
 MOST_BYTES = 31_500
-#: Widgets of all cards together, and the rows of buttons below them.
+#: Most widgets of all cards together, including the rows of buttons below the message.
 MOST_WIDGETS = 100
 
 
 def units(text: str) -> int:
-    """The length of a text as Chat counts it: in UTF-16 units."""
+    """The length of a text in UTF-16 units, as Chat counts it."""
     return len(text.encode("utf-16-le", "replace")) // 2

@@ -1,8 +1,9 @@
-"""The Chat messages that a question leads to: one, or one for each part of a long answer.
+"""The Chat messages for a question: one, or one for each part of a long answer.
 
-Their ids are derived from the question's name, so writing one twice cannot make two messages: 409 means it is
-there already. One that was there and is not any more has been deleted by a person: then, and only then, a
-message with the next derived id takes its place. We never delete any: people would see "Message deleted".
+Their ids are derived from the question's name, so creating a message twice cannot make two messages: 409
+means that it exists already. If a message existed and is gone, a person has deleted it. Only then a message
+with the next derived id replaces it. The bot never deletes a message, because people would see "Message
+deleted".
 """
 
 import hashlib
@@ -22,39 +23,39 @@ from shared.runtime.errors import Transient
 
 __all__ = ["Card", "Chat", "Content", "Posted", "message_id", "open_chat", "part_role"]
 
-#: The first message, and how many may take its place after a person has deleted it.
+#: The first message and its replacements, if people delete it.
 MOST_MESSAGES = 3
-#: More further messages than any answer has.
+#: More than the number of parts of any answer.
 MOST_PARTS = 20
-#: The card id of a message that is no answer yet.
+#: The card id of a progress card.
 PROGRESS_CARD = "progress"
 
 
 @dataclass(frozen=True)
 class Posted:
-    """Where the question's message is (None: in no thread that counts), and whether it was there before."""
+    """Where the question's message is (None: not in a thread), and whether it existed before."""
 
     thread: str | None
     in_place: bool
 
 
 def message_id(question_id: str, number: int = 0, role: str = "") -> str:
-    """The client-assigned id: `client-` and lowercase hexadecimal digits, 63 characters in all.
+    """The client-assigned id of a message: `client-` and lowercase hexadecimal digits, 63 characters in all.
 
-    `number` counts the messages that have taken a deleted one's place; `role` is "" for the question's own
-    message, or tells what else it is (`part 1`, `late`).
+    `number` counts the replacements of deleted messages. `role` is "" for the question's main message; others
+    are `part 1` and `late`.
     """
     key = f"{question_id}:{role}:{number}" if role else f"{question_id}:{number}"
     return "client-" + hashlib.sha256(key.encode()).hexdigest()[:56]
 
 
 def part_role(number: int) -> str:
-    """The role of a further message of a long answer; the first one is number 1."""
+    """The role of a further message of a long answer. The first further message has number 1."""
     return f"part {number}"
 
 
 def open_chat(client: Any, firestore: Any, writes_per_second: float) -> "Chat":
-    """Chat over a `ChatServiceClient`; whose turn it is to write is noted in Firestore."""
+    """Chat over a `ChatServiceClient`. Firestore stores the turns to write into busy spaces."""
     return Chat(ChatApi(client, Slots(firestore, writes_per_second)))
 
 
@@ -65,13 +66,15 @@ class Chat:
         self._api = api
 
     def post_progress(self, question: Question, content: Content, deadline: Deadline) -> None:
-        """Post the progress card, if the space is free. Tried once. Does nothing when any message is there
-        already: so it can never cover an ending."""
+        """Post the progress card, if the space is not busy. It is tried once.
+
+        This does nothing if the message exists already, so it can never cover an ending.
+        """
         form = Form(content, question.thread)
         self._api.create(question.space, message_id(question.id), form, deadline, final=False)
 
     def update_progress(self, question: Question, content: Content, deadline: Deadline) -> bool:
-        """Show progress in the message; False when there is none, or the space is busy. Tried once."""
+        """Show progress in the message. False if there is none, or the space is busy. It is tried once."""
         return self._api.update(_name(question), content, deadline, final=False) is not None
 
     def put_final(
@@ -83,13 +86,13 @@ class Chat:
         more: Sequence[Content] = (),
         parts: int = 1,
     ) -> Posted:
-        """Make `content` what the question's message says, and `more` what follows it in further messages.
+        """Show `content` in the question's message, and `more` in further messages. Idempotent.
 
-        Idempotent. `parts` is the most messages that there have ever been: those that are left over say that
-        they are no part any more. Raises Permanent or Transient.
+        `parts` is the most messages that any ending of the question has had. The messages that are left over
+        are changed to say that they are no longer part of the answer. Raises Permanent or Transient.
         """
         message, in_place = self._put(question, "", Form(content, question.thread), deadline, there=True)
-        # Where the first part is: the question's thread may not be there any more.
+        # Use the thread of the first part: the question's own thread may be gone.
         thread = question.thread and (message.thread.name or question.thread)
         for number, part in enumerate(more, start=1):
             self._put(question, part_role(number), Form(part, thread), deadline, there=False)
@@ -98,30 +101,30 @@ class Chat:
         return Posted(thread, in_place)
 
     def await_late_writes(self, question: Question, deadline: Deadline) -> bool:
-        """Wait until Chat can no longer apply a write into the question's messages that it has not answered.
+        """Wait until Chat can no longer apply any unconfirmed write into the question's messages.
 
-        Returns whether there was one: it may have covered what was written after it. Raises Transient when
-        that is beyond the deadline.
+        Returns whether there was one, because it may have covered a later write. Raises Transient if the wait
+        would be longer than the deadline.
         """
         return self._api.await_late_writes(_names(question), deadline)
 
     def put_accessory(self, name: str, accessory: list[Card], deadline: Deadline) -> None:
-        """Replace the buttons below a message, and nothing else of it. Raises Permanent or Transient."""
+        """Replace only the buttons below a message. Raises Permanent or Transient."""
         content = Content(accessory=accessory)
         self._api.update(name, content, deadline, final=True, mask=("accessory_widgets",))
 
     def say(self, question: Question, content: Content, deadline: Deadline) -> None:
-        """Post a message of its own, once, for a question that does not enter the pipeline."""
+        """Post one message, once, for a question that does not enter the pipeline."""
         form = Form(content, question.thread)
         self._api.create(question.space, message_id(question.id), form, deadline, final=True)
 
     def point(self, question: Question, to: Posted, content: Content, deadline: Deadline) -> None:
-        """Point to a message that nobody may have noticed, by a further one beside it, once."""
+        """Post one more message, once, that points to an updated message that people may not have noticed."""
         identity = message_id(question.id, role="late")
         self._api.create(question.space, identity, Form(content, to.thread), deadline, final=True)
 
     def shown(self, question: Question, parts: int, deadline: Deadline) -> list[str | None]:
-        """What so many of the question's messages say now (None: there is no such message).
+        """The current texts of the first `parts` messages of a question (None: the message does not exist).
 
         Raises Permanent or Transient.
         """
@@ -130,7 +133,7 @@ class Chat:
         return [message and message.text for message in messages]
 
     def question_of(self, name: str, question_ids: Collection[str], deadline: Deadline) -> str | None:
-        """To which of some questions a message belongs; None when it is not there, or is none of theirs.
+        """The id of the question, among `question_ids`, that a message belongs to. None if there is none.
 
         Raises Permanent or Transient.
         """
@@ -149,7 +152,8 @@ class Chat:
             written = self._api.create(question.space, identity, form, deadline, final=True)
             if written is not None:
                 return written, False
-            # There already: made by someone else just now, or deleted (ids are never free again).
+            # The id exists: another process has just created the message, or a person deleted it (ids stay
+            # taken).
             written = self._api.update(name, form.content, deadline, final=True)
             if written is not None:
                 return written, True
@@ -163,12 +167,12 @@ class Chat:
 
 
 def _names(question: Question) -> set[str]:
-    """The names of all messages that a question may have led to."""
+    """The names of all messages that a question may have."""
     return {message_name(question.space, identity) for identity in _identities(question.id)}
 
 
 def _identities(question_id: str) -> Iterator[str]:
-    """The ids of all messages that a question may have led to."""
+    """The ids of all messages that a question may have."""
     roles = ["", "late", *map(part_role, range(1, MOST_PARTS))]
     return (message_id(question_id, number, role) for role in roles for number in range(MOST_MESSAGES))
 

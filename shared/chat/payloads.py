@@ -1,9 +1,9 @@
-"""The two formats of Google Chat's interaction events, brought to one.
+"""Converts the two formats of Google Chat's interaction events into one.
 
-Classic: `type` names the kind, and everything lies at the top (the Chat API's schema DeprecatedEvent).
-Add-on: `chat` holds exactly one payload, whose key *is* the kind (developers.google.com, "Workspace add-ons:
-event objects"). Which of the two it is, is told apart for each event: converting a Chat app to an add-on
-changes the format of what it is sent overnight.
+Classic: `type` names the kind, and all fields are at the top level (the Chat API's schema DeprecatedEvent).
+Add-on: `chat` has exactly one payload, and its key is the kind (developers.google.com, "Workspace add-ons:
+event objects"). The format is detected for each event, because it changes at once when somebody converts a
+Chat app to an add-on.
 """
 
 import json
@@ -34,7 +34,7 @@ _ADD_ON: dict[str, Kind] = {
     "appCommandPayload": "command",
     "widgetUpdatedPayload": "silent",
 }
-#: Tokens, and links that carry one. They are left out of everything that is stored.
+#: Tokens, and links that contain one. They are never stored.
 _SECRETS = {
     "authorizationEventObject",
     "configCompleteRedirectUri",
@@ -44,13 +44,13 @@ _SECRETS = {
     "userIdToken",
     "userOAuthToken",
 }
-#: What of an unknown event's names may be told: somebody may have written the rest.
+#: The names in an unknown event that may be logged. Other names may contain what a person wrote.
 _NAME = re.compile(r"[A-Za-z][A-Za-z_]{0,39}")
 
 
 @dataclass(frozen=True)
 class Payload:
-    """An event of either format. `name` is its kind in Chat's own word; parts that are missing are empty."""
+    """An event of either format. `name` is Chat's name of its kind. Missing parts are empty."""
 
     kind: Kind
     name: str
@@ -58,26 +58,28 @@ class Payload:
     space: Json
     message: Json
     thread: Json
-    #: Locale, and the parameters and inputs of a card.
+    #: The locale, and the parameters and inputs of a card.
     common: Json
-    #: Of a command; a string whatever it was sent as.
+    #: The id of a command, always as a string.
     command_id: str | None
-    #: The classic name of a button's function, and its parameters.
+    #: The name of a button's function, and its parameters; only in classic events.
     action: Json
     time: Any
-    #: An add-on that is added by a mention is sent the message as a second event.
+    #: True if an add-on was added by a mention. Chat then sends the message as a second event.
     message_follows: bool
 
 
 def payload(body: bytes) -> Payload:
-    """Read an event. Raises Permanent: `event_malformed` for no JSON object, `event_unknown` for one of a
-    shape that is none of Chat's."""
+    """Read an event.
+
+    Raises Permanent: `event_malformed` if it is not a JSON object, `event_unknown` if it has neither format.
+    """
     event = _object(body)
     return _add_on(event) if isinstance(event.get("chat"), dict) else _classic(event)
 
 
 def storable(body: bytes) -> bytes:
-    """The event without tokens; bytes that are no JSON object are left as they are."""
+    """The event without tokens. Bytes that are not a JSON object stay unchanged."""
     try:
         event = json.loads(body, object_hook=_without_secrets)
     except (ValueError, RecursionError):
@@ -86,19 +88,19 @@ def storable(body: bytes) -> bytes:
 
 
 def part(parent: Json, name: str, otherwise: Any = None) -> Json:
-    """An object in an object; empty where there is none."""
+    """The object in a field of an object. Empty if there is none."""
     value = parent.get(name, otherwise)
     return value if isinstance(value, dict) else {}
 
 
 def parts(parent: Json, name: str) -> list[Json]:
-    """The objects of a list in an object."""
+    """The objects in a list in a field of an object."""
     value = parent.get(name)
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def whole_number(value: Any) -> str | None:
-    """`7`, `7.0`, `"7"` and `"7.0"` are all `"7"`; None for what is no number."""
+    """`7`, `7.0`, `"7"` and `"7.0"` all give `"7"`. None if it is not a number."""
     is_one = isinstance(value, int | float | str) and not isinstance(value, bool)
     try:
         return str(int(float(value))) if is_one else None

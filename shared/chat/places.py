@@ -1,4 +1,4 @@
-"""Where an event of Google Chat happened, who did it, and whose memory counts there."""
+"""Where an event of Google Chat happened, who did it, and which conversation it belongs to."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ from shared.messages.names import LONGEST, MESSAGE, SPACE, THREAD, message_name,
 from shared.runtime.errors import Permanent
 
 DIRECT = "DIRECT_MESSAGE"
-#: Real ones are short; names that are derived from it must not become too long.
+#: Real names are short. The limit keeps derived names short enough.
 _LONGEST_SPACE = 200
 
 
@@ -21,12 +21,12 @@ _LONGEST_SPACE = 200
 class Place:
     """Where something happened and who did it.
 
-    `kind` is Chat's spaceType. `conversation` is the resource name whose memory counts: the thread, or the
-    space of a direct message; None where there is no thread. `flat`: all of the space is one conversation,
-    though people may reply in a thread of it. `opens`: it is a message that opens a thread, so nothing was
-    said there before. `thread` is where a reply goes (None: not into a thread). `domains` are the
-    person's: of the e-mail address, and Google's id of the domain. `key` names the event: the same again when
-    it is sent again.
+    `kind` is Chat's spaceType. `thread` is where a reply goes (None: not into a thread). `conversation` is
+    the resource name of the conversation: the thread, or the space of a direct message (None: there is no
+    thread). `flat`: the whole space is one conversation, but people may also reply in a thread of it.
+    `opens`: the event is a message that opens a thread, so the thread has no history. `domains` are the
+    domain of the person's e-mail address, and Google's id of the domain. `key` identifies the event. It is
+    the same when the event is sent again.
     """
 
     space: str
@@ -43,7 +43,7 @@ class Place:
 
 
 def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...] | None = None) -> Place:
-    """The place of an event with these words. Raises Permanent (`event_malformed`).
+    """The place of an event. `said` is the person's text. Raises Permanent (`event_malformed`).
 
     `spoken` are the languages that the bot speaks there (None: all).
     """
@@ -57,7 +57,7 @@ def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...
     conversation = thread
     flat = kind == DIRECT or event.space.get("spaceThreadingState") == "UNTHREADED_MESSAGES"
     if flat:
-        # Each message there has a thread of its own, but the people see one conversation.
+        # Each message there has a thread of its own, but people see one conversation.
         thread = thread if reply else None
         conversation = thread or space
     return Place(
@@ -76,7 +76,7 @@ def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...
 
 
 def whole(text: str) -> str:
-    """Without the half of an emoji that was cut in two, which cannot be encoded."""
+    """The text without half surrogate pairs (such as half an emoji), which cannot be encoded."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -88,7 +88,7 @@ def named(value: Any, pattern: re.Pattern[str], where: str) -> str:
 
 
 def _is_reply(event: Payload) -> bool | None:
-    """Whether a message is in a thread that was there before; None where Chat does not tell."""
+    """Whether a message is a reply in an existing thread. None if Chat does not say."""
     told = event.message.get("threadReply")
     if isinstance(told, bool):
         return told

@@ -1,10 +1,11 @@
-"""Whose turn it is to write into a busy space: Chat allows one write a second there, whoever writes.
+"""Slots: turns for writing into a busy space. Chat allows one write a second into a space.
 
-(developers.google.com/workspace/chat/limits: creating, updating and deleting together, of all apps.) A space
-is busy for a minute after Chat has refused a write there for its quota. Until then nothing is asked and
-nobody waits. In a busy space all instances of all functions share `space_slots/<space with _>`: space,
-next_at (when the next write may go out) and expired_at. A final message takes the next second that is free
-and waits for it, so final messages go out in the order they were ready. Progress does not go out there.
+This quota is for creating, updating and deleting together, for all apps
+(developers.google.com/workspace/chat/limits). A space is busy for a minute after Chat has refused a write
+there because of the quota. In other spaces nobody waits, and Firestore is not read. In a busy space all
+instances of all functions share the document `space_slots/<space with _>`: space, next_at (when the next
+write may go out) and expired_at. A final message takes the next free second and waits for it, so final
+messages go out in order. Progress is not shown in a busy space.
 """
 
 import math
@@ -23,17 +24,17 @@ from shared.runtime.errors import Transient, in_one_line
 from shared.runtime.retry import FIRESTORE_ONCE
 
 COLLECTION = "space_slots"
-#: Seconds for which a space counts as busy.
+#: How many seconds a space counts as busy.
 BUSY = 60.0
-#: Seconds for asking. Without an answer the write goes out all the same; Chat itself says if it is too much.
+#: Seconds for taking a slot. If that fails, the write goes out anyway; Chat refuses it if it is too early.
 WAIT_FOR_SLOT = 4.0
-#: Others were faster, each time that was tried, or until the time was used up.
+#: Reason codes that mean: other writers were always faster, or the time was used up.
 CONTENTION = {"firestore_contention", "deadline"}
-#: Seconds after which a final message asks although another one of this process has no answer yet.
+#: After this many seconds a final message no longer waits for the others of this process to take a slot.
 IN_LINE = 1.0
-#: Seconds that a final message needs for itself once it is its turn.
+#: Seconds that a final message needs for writing after its turn has come.
 RESERVED_FOR_WRITING = 2.0
-#: A turn that is further away was noted by a clock that is wrong.
+#: A turn that is further away comes from a wrong clock, and is ignored.
 FURTHEST = timedelta(minutes=10)
 
 
@@ -50,17 +51,17 @@ class Slots:
         self._refused: dict[str, float] = {}
 
     def refused(self, space: str) -> None:
-        """Chat has refused a write there for its quota just now."""
+        """Record that Chat has just refused a write into a space because of its quota."""
         self._refused[space] = time.monotonic()
 
     def is_busy(self, space: str) -> bool:
-        """Whether Chat has refused a write there in the last minute, as far as this process knows."""
+        """Whether this process knows that Chat refused a write into the space in the last minute."""
         return time.monotonic() - self._refused.get(space, -math.inf) < BUSY
 
     def wait(self, space: str, deadline: Deadline) -> datetime | None:
-        """Wait for a final message's turn, if the space is busy, and say which second it was (None: any).
+        """If the space is busy, wait for a final message's turn. Returns its time (None: no turn).
 
-        Raises Transient (`chat_busy`) when it is beyond the deadline; then nothing is taken.
+        Raises Transient (`chat_busy`) if the turn would be after the deadline. Then no slot is taken.
         """
         turn = self._turn(space, deadline) if self.is_busy(space) else None
         self._wait_until(turn)
@@ -71,7 +72,7 @@ class Slots:
             self._sleep(max(0.0, (turn - datetime.now(UTC)).total_seconds()))
 
     def _turn(self, space: str, deadline: Deadline) -> datetime | None:
-        """The second that was taken; None when that cannot be found out."""
+        """The time of the slot that was taken. None if that failed."""
         while deadline.remaining > RESERVED_FOR_WRITING:
             try:
                 with self._in_line(space, IN_LINE):
@@ -92,7 +93,7 @@ class Slots:
 
     @contextmanager
     def _in_line(self, space: str, seconds: float) -> Iterator[bool]:
-        """Let one after the other of this process ask, as they come; whether it is one's turn to ask."""
+        """Let the writers of this process take slots one by one. Yields whether the wait succeeded."""
         line = self._lines.setdefault(space, threading.Lock())
         first = line.acquire(timeout=seconds)
         try:
@@ -107,7 +108,7 @@ class Slots:
 
         def edit(current: Fields | None) -> Fields | None:
             nonlocal turn
-            now = datetime.now(UTC)  # each time anew: another writer may have been faster
+            now = datetime.now(UTC)  # read the clock each time: `edit` may run again
             turn = _next(current, now)
             if turn - now > timedelta(seconds=longest):
                 turn = None
@@ -124,11 +125,11 @@ class Slots:
 
 
 def _next(current: Fields | None, now: datetime) -> datetime:
-    noted = (current or {}).get("next_at")
-    if not isinstance(noted, datetime) or noted - now > FURTHEST:
+    next_at = (current or {}).get("next_at")
+    if not isinstance(next_at, datetime) or next_at - now > FURTHEST:
         return now
-    return max(now, noted)
+    return max(now, next_at)
 
 
 def _going_on(error: Exception) -> None:
-    logs.warning("Whose turn it is cannot be found out; writing without one", error=in_one_line(error))
+    logs.warning("No turn could be taken; writing without one", error=in_one_line(error))

@@ -1,1 +1,1 @@
-"""Words and languages: what a text is about, and what the bot says."""
+"""Languages: detecting them, finding the words that matter, and the texts of the bot."""

@@ -1,6 +1,6 @@
-"""One catalogue a language, `catalogues/<code>.toml`: what the bot says in it, and how it is understood.
+"""One catalogue for each language, `catalogues/<code>.toml`: the texts of the bot, and the grammar.
 
-A new language is one more file with the keys of `en.toml` (CONTRIBUTING.md). Nothing is read at import.
+To add a language, add a file with the keys of `en.toml` (CONTRIBUTING.md). No file is read at import.
 """
 
 import re
@@ -20,14 +20,14 @@ from shared.messages.envelope import Language
 from shared.runtime.settings import listed
 
 ENGLISH = "en"
-#: The section that holds the grammar; the others are said.
+#: The section with the grammar. The other sections are texts.
 _GRAMMAR = "language"
 _FOLDER = Path(__file__).parent / "catalogues"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class CatalogueInvalid(Exception):
-    """A catalogue cannot be used; the text names the file and every key that is wrong."""
+    """A catalogue cannot be used. The text names the file and every wrong key."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Catalogue:
 
 @cache
 def languages() -> tuple[Language, ...]:
-    """The languages there is a catalogue for, as ISO 639 codes: English first, the others in order."""
+    """The languages that have a catalogue, as ISO 639 codes: English first, the others sorted."""
     return tuple(
         sorted((path.stem for path in _FOLDER.glob("*.toml")), key=lambda each: (each != ENGLISH, each))
     )
@@ -61,9 +61,9 @@ def catalogue(language: Language) -> Catalogue:
 
 
 def check_catalogues() -> None:
-    """Read every catalogue. Ends the process, naming what is wrong, when one cannot be used.
+    """Read every catalogue. If one cannot be used, end the process with a text that says what is wrong.
 
-    A deployment with a bad catalogue thus fails its start-up check, and no message is touched.
+    So a deployment with a wrong catalogue fails its start-up check, and receives no messages.
     """
     try:
         for language in languages():
@@ -73,7 +73,7 @@ def check_catalogues() -> None:
 
 
 def text(language: Language, section: str, key: str, **values: Any) -> str:
-    """One text, with its `{placeholders}` filled in; in English where the language has no catalogue.
+    """One text, with its `{placeholders}` filled in. It is in English if the language has no catalogue.
 
     Raises KeyError for an unknown key.
     """
@@ -81,7 +81,7 @@ def text(language: Language, section: str, key: str, **values: Any) -> str:
 
 
 def grammar(language: Language) -> Grammar:
-    """The grammar of a language; the English one where it has no catalogue."""
+    """The grammar of a language. It is the English one if the language has no catalogue."""
     return _spoken(language).grammar
 
 
@@ -111,7 +111,7 @@ def _texts(sections: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _faults_of_texts(said: dict[str, Any], in_english: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with the texts of a catalogue: they must be those of the English one."""
+    """The errors in a catalogue's texts: keys and placeholders must be the same as in English."""
     given, wanted = _flat(said), _flat(in_english)
     yield from (f"{key}: missing" for key in wanted if key not in given)
     yield from (f"{key}: surplus" for key in given if key not in wanted)
@@ -140,7 +140,7 @@ def _known(language: str) -> str:
     return language
 
 
-#: A setting: some of the languages that there are catalogues for, at least one.
+#: A setting: one or more of the languages that have a catalogue.
 Languages = Annotated[
     tuple[Annotated[str, AfterValidator(_known)], ...],
     NoDecode,

@@ -1,7 +1,7 @@
-"""Small talk, and other short words of a conversation: greetings, thanks, "yes", and whether a text asks.
+"""Recognises small talk: greetings, thanks and "yes". Also tells whether a text is a question.
 
-There is nothing to search for in a greeting, and nothing to rewrite. The phrases are in the catalogues; each
-is understood whatever language the person is spoken to in.
+Small talk is not searched for and not rewritten. The phrases are in the catalogues. The bot understands the
+phrases of all languages, whatever language it uses for the person.
 """
 
 import re
@@ -18,7 +18,7 @@ _QUESTION_MARK = re.compile("[?？]")
 def is_small_talk(text: str, after: str = "") -> bool:
     """Whether a text only greets, thanks or agrees.
 
-    `after` is what was said just before: "yes" is an answer when that was a question.
+    `after` is the previous message. If it was a question, "yes" is an answer and not small talk.
     """
     said = plain(text)
     if _agreement().fullmatch(said):
@@ -27,13 +27,13 @@ def is_small_talk(text: str, after: str = "") -> bool:
 
 
 def confirms(text: str) -> bool:
-    """Whether a text is a "yes" and nothing else, in any of the languages."""
+    """Whether a text is only a "yes", in any of the languages."""
     said = plain(text).strip(" .!。").lower()
     return any(said in each.yes for each in grammars())
 
 
 def asks(text: str) -> bool:
-    """Whether there is a question in a text: a question mark, or the ending of a question."""
+    """Whether a text has a question: a question mark, or an ending that only questions have."""
     return _QUESTION_MARK.search(text) is not None or _ends_asking(text)
 
 
@@ -55,9 +55,10 @@ def _agreement() -> re.Pattern[str]:
 
 @cache
 def _courtesy(language: Language) -> re.Pattern[str]:
-    """A phrase that opens a courtesy and nothing but others that go on from it; "Thanks, now on a Mac" asks.
+    """Matches a text that begins with a courtesy and continues only with others.
 
-    A greeting is one with a question mark, too: "Hello?".
+    "Thanks, now on a Mac" does not match, because it asks something. A greeting matches even with a question
+    mark: "Hello?".
     """
     said = grammar(language).courtesies
     whole = rf"(?:{any_of(said.lead)}\W*)*{any_of(said.opens)}(?:[^\w?？]|{any_of(said.goes_on)})*"

@@ -1,8 +1,8 @@
-"""Which language a person is spoken to in, and which a text is written in.
+"""Detects the language of a text, and chooses the language for a person.
 
-Letters tell a language that has some of its own; frequent words tell apart languages that share letters.
-Both are in the catalogues. That is enough to choose from the few languages that a bot speaks; a library that
-knows a hundred of them weighs megabytes and guesses at short texts.
+A language with its own letters is detected by its letters. Languages that share letters are detected by
+frequent words. Both are in the catalogues. This is enough for the few languages that a bot speaks. A library
+for a hundred languages has megabytes of data and guesses when a text is short.
 """
 
 import re
@@ -12,21 +12,24 @@ from collections.abc import Iterable
 from shared.language.catalogue import grammar, languages
 from shared.messages.envelope import Language
 
-#: Fewer words than this, of two letters or more, may be the name of a product.
+#: A text with fewer words than this (of two letters or more) may be only the name of a product.
 ENOUGH_WORDS = 3
 _LONGER_WORD = re.compile(r"[^\W\d_]{2,}")
-#: A single letter tells little: "y" is a word in French and in Welsh.
+#: Single letters are left out, because they say little: "y" is a word in French and in Welsh.
 _WORD = re.compile(r"[^\W\d_]{2,}(?:'[^\W\d_]+)?|[^\W\d_]'[^\W\d_]+")
 
 
 def plain(text: str) -> str:
-    """A text to compare with others: NFKC, straight apostrophes, no white space around."""
+    """A text in a form for comparing: NFKC, straight apostrophes, no white space around it."""
     return unicodedata.normalize("NFKC", text).replace("’", "'").strip()
 
 
 def of_person(locale: str | None, text: str, spoken: tuple[Language, ...] | None = None) -> Language:
-    """The asker's language, of those `spoken` (None: all): by their locale (`ja`, `ja-JP`, `en_US`), or else
-    by what they write; else the first."""
+    """The language for a person, one of those `spoken` (None: all).
+
+    Their locale decides (`ja`, `ja-JP`, `en_US`), then the text that they write. If neither helps, it is the
+    first language.
+    """
     among = spoken or languages()
     theirs = re.split(r"[-_]", locale or "")[0].lower()
     if theirs in among:
@@ -35,7 +38,7 @@ def of_person(locale: str | None, text: str, spoken: tuple[Language, ...] | None
 
 
 def of_text(text: str, otherwise: Language) -> Language:
-    """The language a text is written in; `otherwise` when it has too little of any (a product name)."""
+    """The language of a text. `otherwise` if there is too little text, for example only a product name."""
     if by_letters := _by_letters(text, languages()):
         return by_letters
     if len(_LONGER_WORD.findall(text)) < ENOUGH_WORDS:
@@ -45,13 +48,12 @@ def of_text(text: str, otherwise: Language) -> Language:
 
 
 def of_words(text: str) -> Language:
-    """The language that the words of a text are of, which are written in the letters that several languages
-    share; the first such language where they do not tell."""
+    """The language of a text's words, among those that share letters. The first of them if it is unclear."""
     return _by_words(text, languages()) or _without_letters(languages())[0]
 
 
 def _by_letters(text: str, among: Iterable[Language]) -> Language | None:
-    """The language that has letters of its own in this text."""
+    """The language whose own letters are in this text."""
     return next((each for each in among if _has(grammar(each).letters, text)), None)
 
 
@@ -64,8 +66,7 @@ def _without_letters(among: Iterable[Language]) -> list[Language]:
 
 
 def _by_words(text: str, among: Iterable[Language]) -> Language | None:
-    """Of several languages without letters of their own, the one that more words of the text are of than of
-    any other."""
+    """The language with the most words in the text, of those without letters of their own. None for a tie."""
     alike = _without_letters(among)
     if len(alike) < 2:
         return None
@@ -76,7 +77,7 @@ def _by_words(text: str, among: Iterable[Language]) -> Language | None:
 
 
 def _count(said: Iterable[str], language: Language) -> int:
-    """How many words are frequent ones of a language. In l'imprimante and qu'est the first part is one."""
+    """How many words are frequent in a language. The first part of l'imprimante and qu'est counts, too."""
     words, elided = grammar(language).stop_words, grammar(language).elided
     found = 0
     for word in said:

@@ -1,4 +1,4 @@
-"""What a catalogue's `[language]` must hold: how a language is told from others and understood."""
+"""The schema of a catalogue's section `[language]`: how to detect and understand a language."""
 
 import re
 from functools import cached_property
@@ -15,7 +15,7 @@ def _compiles(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"no regular expression: {error}") from error
+        raise ValueError(f"not a regular expression: {error}") from error
     return pattern
 
 
@@ -30,7 +30,7 @@ class _Section(BaseModel):
 
 
 class Courtesies(_Section):
-    """Phrases that greet, thank or agree; `courtesies.py` says how they go together."""
+    """Phrases that greet, thank or agree. `courtesies.py` combines them."""
 
     lead: Phrases
     opens: Phrases
@@ -40,7 +40,7 @@ class Courtesies(_Section):
 
 
 class Pointing(_Section):
-    """How an item of a list is pointed at; `pointing.py` says what stands for what in `patterns`."""
+    """How people point at an item of a list. `pointing.py` explains the placeholders in `patterns`."""
 
     ordinals: tuple[Words, ...]
     cardinals: tuple[Words, ...]
@@ -51,7 +51,7 @@ class Pointing(_Section):
 
 
 class Grammar(_Section):
-    """How a language is told from others and understood. The comments in `en.toml` explain each key."""
+    """How to detect and understand a language. The comments in `en.toml` explain each key."""
 
     letters: Regex
     function_words: Words
@@ -70,5 +70,5 @@ class Grammar(_Section):
 
     @cached_property
     def stop_words(self) -> frozenset[str]:
-        """The words that say nothing about a subject."""
+        """The words that say nothing about the subject of a text."""
         return self.function_words | self.asking_words

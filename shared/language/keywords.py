@@ -1,4 +1,4 @@
-"""A query by rule: what is asked, with the words that it leaves unsaid behind it, and no model asked."""
+"""Makes a query by rule, without a model: the question, followed by keywords of the conversation."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +13,7 @@ Said = tuple[str, str]
 
 
 class _Plain:
-    """A lexicon without the corpus at hand: every word that is no stop word says the same."""
+    """A lexicon without a corpus: all words except stop words have the same weight."""
 
     def words(self, text: str) -> Iterator[Word]:
         return words(text)
@@ -23,12 +23,12 @@ class _Plain:
 
 
 def by_rule(envelope: Envelope) -> str:
-    """The question with its keywords: what is searched for without a model's rewrite."""
+    """The question with its keywords, for a search without a model's rewrite."""
     return with_keywords_of(envelope, _asked(envelope))
 
 
 def with_keywords_of(envelope: Envelope, sentence: str) -> str:
-    """The sentence and, in brackets, those keywords of the question that it does not hold."""
+    """The sentence, followed in brackets by the keywords of the question that it does not contain."""
     question = envelope.question
     history = ((turn.role, turn.text) for turn in envelope.history)
     unsaid = keywords(_asked(envelope), history)
@@ -39,13 +39,13 @@ def with_keywords_of(envelope: Envelope, sentence: str) -> str:
 
 
 def _asked(envelope: Envelope) -> str:
-    """The question; where it points at an item of an answer's list, with that item."""
+    """The question. If it points at an item of a list in an answer, it has the item instead."""
     answers = (turn.text for turn in envelope.history if turn.role == "assistant")
     return pointed_out(envelope.question.text, answers)
 
 
 def keywords(question: str, history: Iterable[Said]) -> list[Word]:
-    """The words that a conversation is most about and that its next question leaves unsaid, best first."""
+    """The most important words of a conversation that its next question does not contain, best first."""
     topic = Salience(_Plain())
     for role, text in history:
         if role == "user":

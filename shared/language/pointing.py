@@ -1,6 +1,6 @@
-"""What "the second one" and 「最後の手順」 point at: an item of the list in an earlier answer, by rule.
+"""Resolves "the second one" and 「最後の手順」 by rule: they point at an item of a list in an earlier answer.
 
-How a language points is in its catalogue; how a list is written is the same in all of them.
+The catalogue of a language has the words for pointing. Lists look the same in all languages.
 """
 
 import re
@@ -11,22 +11,22 @@ from shared.language.catalogue import grammar, languages
 from shared.language.words import any_of, words
 from shared.messages.envelope import Language
 
-#: A question that says more than so many words besides is about something else ("the last step of a refund").
+#: A question with more other words than this is about something else ("the last step of a refund").
 MOST_WORDS_BESIDES = 1
-#: Characters of an item that are searched for.
+#: Most characters of an item in a query.
 LONGEST_ITEM = 120
 LAST = -1
 
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:(?:\d{1,2}[.)]|[-*•])[ \t]+|(?:\d{1,2}．|・)[ \t]*)(?P<text>\S.*)")
-#: Citations, and what Markdown writes around words.
+#: Citations, and the marks of Markdown around words.
 _NOT_SAID = re.compile(r"\s*\[\d+\]|[*_`]")
 
 
 def pointed_out(question: str, answers: Iterable[str]) -> str:
-    """The question with the item that it points at in place of "the second one"; else the question as it is.
+    """The question with "the second one" replaced by the item that it points at.
 
-    `answers` are in the order they were given. The newest one that has a list counts. Nothing is guessed when
-    it has several lists, or no such item, or when the question says by itself what it is about.
+    `answers` are in order of time. The newest answer with a list counts. The question stays unchanged if this
+    answer has several lists or no such item, or if the question itself says what it is about.
     """
     found = [(match, each) for each in languages() if (match := _points(each).search(question))]
     if not found:
@@ -50,7 +50,7 @@ def _number(written: str, language: Language) -> int:
 
 @cache
 def _numbers(language: Language) -> dict[str, int]:
-    """The numbers that words of a language stand for."""
+    """Words of a language → the numbers that they mean."""
     said = grammar(language).pointing
     names = (said.ordinals, said.cardinals)
     counted = {word: number for each in names for number, words in enumerate(each, start=1) for word in words}
@@ -59,8 +59,11 @@ def _numbers(language: Language) -> dict[str, int]:
 
 @cache
 def _points(language: Language) -> re.Pattern[str]:
-    """The patterns of a catalogue. `<ordinal>` stands for second, 2nd or last in them, `<cardinal>` for two
-    or 2, each as the one group, and `<noun>` for what items are called."""
+    """Matches words that point at an item, by the patterns of a catalogue.
+
+    In a pattern `<ordinal>` means second, 2nd or last, and `<cardinal>` means two or 2. Each is the only
+    group. `<noun>` means a word for items, such as step.
+    """
     said = grammar(language).pointing
     suffix = "|".join(map(re.escape, said.suffixes)) or "(?!)"
     stands_for = {
@@ -75,13 +78,13 @@ def _points(language: Language) -> re.Pattern[str]:
 
 
 def _lists(answer: str) -> list[list[str]]:
-    """The lists of a text that have two items or more, without what is indented below an item."""
+    """The lists of a text with two or more items. Items that are indented below an item are left out."""
     lists: list[list[str]] = [[]]
     indent = 0
     for line in filter(str.strip, answer.splitlines()):
         item = _ITEM.fullmatch(line)
         if item is None:
-            if not line[0].isspace():  # else it goes on from the item before it
+            if not line[0].isspace():  # an indented line continues the previous item
                 lists.append([])
             continue
         indent = len(item["indent"]) if not lists[-1] else indent

@@ -1,11 +1,12 @@
-"""What a conversation is about: history salience, a rule without a model.
+"""Finds the words that a conversation is about, by a rule without a model (history salience).
 
-A word of the history counts by how rare it is, how recently it was said, and by whom:
+The score of a term in the history depends on how rare it is, how recently it was said, and by whom:
 
     score(term) = rarity(term) * (sum over the user's turns 0.7^age + 0.5 * sum over the answers 0.7^age)
 
-Recurring rare words are the topic, the last answer holds what is now called "it", and fading handles a change
-of topic. A word that both sides used, and a name, counts more. Figures: `docs/quality.md`.
+Rare words that come up again are the topic. The last answer contains what is now called "it". Because older
+words fade, a change of topic is no problem. A name, or a word that both sides used, counts more. Figures:
+`docs/quality.md`.
 """
 
 from collections.abc import Iterable
@@ -18,25 +19,24 @@ from shared.messages.envelope import Language
 FADING = 0.7
 FADING_AT_A_NEW_TOPIC = 0.2
 WEIGHT_OF_AN_ANSWER = 0.5
-#: What a term counts that the user said and an answer took up, or the other way round.
+#: The factor for a term that both the user and an answer used.
 ON_BOTH_SIDES = 1.5
-#: What a name counts: a word in capitals, or with a capital inside a text.
+#: The factor for a name: a word in capitals, or a capitalised word that is not the first.
 A_NAME = 1.6
-#: A question and the words it leaves unsaid are so many together: the more it says itself, the fewer it
-#: needs.
+#: A question is filled up to this many words. The more words it has itself, the fewer are added.
 ENOUGH_WORDS = 5
-#: A question without words of its own ("Can you explain?") is about the topic: the best words alone name it.
+#: How many words are added to a question without words of its own ("Can you explain?"). They name the topic.
 WORDS_OF_THE_TOPIC = 2
 
 
 class Lexicon(Protocol):
-    """How texts fall into words, and how much a term of theirs says."""
+    """Splits texts into words, and says how rare a term is."""
 
     def words(self, text: str) -> Iterable[Word]:
         """The words of a text that say something about its subject, in order."""
 
     def rarity(self, term: str) -> float:
-        """How much a term says: 0 for one that is no use to search for, more the rarer it is."""
+        """How rare a term is. 0 means that it does not help a search."""
 
 
 class Salience:
@@ -51,9 +51,9 @@ class Salience:
         self._names = set[str]()
 
     def hear(self, question: str, *, new_topic: bool = False) -> None:
-        """Take a turn of the user's; what was said before it fades, most of all when it opens a new topic.
+        """Add a turn of the user. Earlier words fade, and fade more if the turn opens a new topic.
 
-        "Can you explain?" has no words to search for: it neither adds to the topic nor leaves it.
+        A turn without words to search for, such as "Can you explain?", changes nothing.
         """
         asked = list(self._lexicon.words(question))
         if not asked:
@@ -63,14 +63,15 @@ class Salience:
         self._asked |= self._add(question, asked, 1.0)
 
     def tell(self, answer: str) -> None:
-        """Take an answer."""
+        """Add an answer."""
         self._answered |= self._add(answer, list(self._lexicon.words(answer)), WEIGHT_OF_AN_ANSWER)
 
     def unsaid(self, question: str) -> list[tuple[Word, float]]:
-        """The words that a question leaves unsaid, best first, each with its share (0 to 1) of the best.
+        """The best words that a question does not contain, each with its score as a share (0 to 1) of the
+        best.
 
-        They fill the question up to five words, and are at least one, as far as there are any; the two best
-        for a question without words.
+        They fill the question up to five words, but at least one is added if there is any. A question without
+        words gets the two best.
         """
         asked = {word.terms for word in self._lexicon.words(question)}
         said = {term for terms in asked for term in terms}
@@ -87,7 +88,7 @@ class Salience:
         for term in terms:
             self._weights[term] = self._weights.get(term, 0.0) + weight
         for word in said:
-            # A single kanji is what is left of a verb, such as 出 of 出せば.
+            # A single kanji is usually part of a verb, such as 出 in 出せば.
             if word.names and len(word.surface) > 1 and not word.surface.isdecimal():
                 self._words.setdefault(word.terms, word)
             if is_name(word.surface, text):
@@ -105,10 +106,10 @@ class Salience:
 
 
 def with_unsaid(question: str, unsaid: Iterable[Word], language: Language) -> str:
-    """The question with what it leaves unsaid in brackets behind it, on one line.
+    """The question, followed by the words `unsaid` in brackets, on one line.
 
-    `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」, as the language writes it;
-    without words, the question.
+    For example `Can you explain more? (VPN, configure)` or 「もっと詳しく（VPN 設定方法）」. The format
+    depends on the language. Without `unsaid` it is only the question.
     """
     said = [word.surface for word in unsaid]
     if not said:
@@ -123,7 +124,7 @@ def _best_first(scored: tuple[float, Word]) -> tuple[float, str]:
 
 
 def is_name(surface: str, text: str) -> bool:
-    """Whether a word of a text is written as a name: in capitals, or with a capital inside the text."""
+    """Whether a word is written like a name: in capitals, or capitalised and not first in the text."""
     if len(surface) > 1 and surface.isupper():
         return True
     return surface[:1].isupper() and not text.lstrip().startswith(surface)

@@ -1,9 +1,8 @@
-"""From text to words that say something about its subject, without a dictionary.
+"""Finds the words of a text that say something about its subject, without a dictionary.
 
-A *word* is what a person reads as one word, together with the terms it stands for: two words are the same
-when their terms are. How words stand in a line depends on the script, and is code: those of an alphabet have
-spaces between them, kanji and kana have none. Which words say nothing depends on the language, and is in its
-catalogue.
+A *word* is what a person reads as one word, together with its terms. Two words are the same if their terms
+are the same. This module splits a text into words by its script: words of an alphabet have spaces between
+them, words in kanji and kana have none. The catalogue of a language lists the words that say nothing.
 """
 
 import re
@@ -16,7 +15,7 @@ from shared.language.catalogue import grammar, grammars
 from shared.language.detect import of_words
 
 KANJI = "[一-鿿々〆]"
-#: A letter of any alphabet: no digit, no kana, no kanji.
+#: A letter of any alphabet, not a digit, kana or kanji.
 LETTER = r"[^\W\d_々-〇぀-ヿ㐀-鿿]"
 # 申し込み, 引き継ぎ, 使い方, 問い合わせ; but し at the end is the verb of 承認します.
 _KANA_IN_A_NOUN = "[まわ]?[いきぎしちびみりえけげせてめれ]"
@@ -35,7 +34,7 @@ _WORD = re.compile(
 
 @dataclass(frozen=True)
 class Word:
-    """A word as written, and its terms. `names` is false for words written in hiragana alone."""
+    """A word as it is written, and its terms. `names` is false for words in hiragana only."""
 
     surface: str
     terms: tuple[str, ...]
@@ -47,8 +46,8 @@ def words(
 ) -> Iterator[Word]:
     """The words of a text that say something about its subject, in order, after NFKC normalisation.
 
-    A Japanese word stands for its character bigrams, another one for its stem in lower case. `stop_words` are
-    left out; None: those of the language that the text is in.
+    The terms of a Japanese word are its character bigrams. The term of another word is its stem in lower
+    case. `stop_words` are left out (None: those of the text's language).
     """
     if stop_words is None:
         stop_words = grammar(of_words(text)).stop_words
@@ -64,9 +63,10 @@ def words(
 
 
 def any_of(phrases: Iterable[str]) -> str:
-    """A regular expression for one of these, the longest first; a word of an alphabet only as a whole word.
+    """A regular expression for one of these phrases, the longest first. Words of an alphabet match only
+    whole.
 
-    Matches nothing when there are none.
+    It matches nothing if there are no phrases.
     """
     ranked = sorted(phrases, key=len, reverse=True)
     return f"(?:{'|'.join(map(_whole, ranked))})" if ranked else "(?!)"
@@ -79,7 +79,7 @@ def _whole(phrase: str) -> str:
 
 @cache
 def _not_said() -> re.Pattern[str]:
-    """What is cut out before a text falls into words: phrases that ask, and what is elided before a word."""
+    """Matches what is removed before splitting: phrases that ask, and elided words such as l'."""
     phrases = any_of(phrase for each in grammars() for phrase in each.asking_phrases)
     elided = any_of(f"{word}{mark}" for each in grammars() for word in each.elided for mark in "'’")
     return re.compile(f"{phrases}|{elided}", re.IGNORECASE)

@@ -1,1 +1,1 @@
-"""What is kept in Firestore, and for how long."""
+"""The documents in Firestore, and how long they are kept."""

@@ -1,17 +1,17 @@
-"""Dead letters as operators work on them: one case a question, however many copies Pub/Sub delivers.
+"""Cases: the dead letters that operators work on. Each question has one case, for all copies of its letter.
 
 `dead_letters/<question id with _>`:
     question_id, reference
-    space, thread, conversation, language, asked_at       None where the data names no question
-    sender, step, reason, error, attempts    `sender` is the step that sent the message, or Chat: its topic is
-                                             where a replay goes; `attempts` is how often `step` has failed
-    data, bytes, attributes                  the message, its attributes as they were before it died
+    space, thread, conversation, language, asked_at       None if the data names no question
+    sender, step, reason, error, attempts    `sender` is the step that sent the message, or Chat. A replay
+                                             goes to its topic. `attempts` is how often `step` has failed
+    data, bytes, attributes                  the message and its original attributes
     message_ids, copies, told, first_at, last_at, expired_at
-    state          open, replayed, archived or discarded; what operators have done with it
-    answered_at    when an answer stood in Chat after all
-    replays, returned       how often it was replayed, and how often it came back from that
-    again          how often the asker has had the question answered anew, as the latest letter has it
-The rest belongs to the operators' tools (ops/).
+    state          open, replayed, archived or discarded: what operators have done with it
+    answered_at    when the question was answered after all
+    replays, returned       how often it was replayed, and how often it came back after a replay
+    again          the number of the answer in the latest letter (0 = first)
+Other fields belong to the operators' tools (ops/).
 """
 
 from datetime import UTC, datetime
@@ -26,17 +26,17 @@ from shared.runtime.deadline import Deadline
 
 COLLECTION = "dead_letters"
 MOST_BYTES = 900_000
-#: Enough to recognise copies; a message that keeps coming back must not fill the document.
+#: Enough to recognise copies. The limit keeps the document small if a message comes back again and again.
 MOST_MESSAGE_IDS = 50
 NO_RECORD = "no_failure_record"
 STATES = OPEN, REPLAYED, ARCHIVED, DISCARDED = "open", "replayed", "archived", "discarded"
 
-#: What of a case is from the letter, and replaced by a later one.
+#: The fields of a case that come from the letter. A later letter replaces them.
 _OF_THE_LETTER = (
     "space", "thread", "conversation", "language", "asked_at", "sender", "step", "reason", "error",
     "attempts", "data", "bytes", "attributes", "last_at", "expired_at", "again",
 )  # fmt: skip
-#: What a case cannot do without: where it is damaged, it is made anew.
+#: The required fields of a case and their types. A damaged one is replaced.
 _KINDS: dict[str, tuple[type, ...]] = {
     "question_id": (str,),
     "reference": (str,),
@@ -55,29 +55,31 @@ class Cases:
         self._forgotten = Forgotten(client)
 
     def store(self, letter: DeadLetter, failure: Fields | None, deadline: Deadline) -> Fields | None:
-        """Keep a letter, or count it as a copy; returns the case, or None when the person has told the bot to
-        forget the question. Raises Transient or Permanent."""
+        """Store a letter, or count it as a copy. Returns the case; None if the bot must forget the question.
+
+        Raises Transient or Permanent.
+        """
         now, question = datetime.now(UTC), letter.question
         stored: Fields | None = None
 
         def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal stored
-            current, *notes = documents
+            current, *tombstones = documents
             stored = None
-            if question and covers(notes, question):
+            if question and covers(tombstones, question):
                 return []
-            kept = letter.said_after(forgotten_until(notes))
+            kept = letter.said_after(forgotten_until(tombstones))
             case = case_of(kept, failure, now)
             new = case if current is None else with_letter(current, kept, case)
             stored = {**(current or {}), **(new or {})}
-            return [new, *(None for _ in notes)]
+            return [new, *(None for _ in tombstones)]
 
-        notes = self._forgotten.references(question) if question else []
-        change_all(self._client, [self._reference(letter.case_id), *notes], edit, deadline)
+        tombstones = self._forgotten.references(question) if question else []
+        change_all(self._client, [self._reference(letter.case_id), *tombstones], edit, deadline)
         return stored
 
     def mark_told(self, letter: DeadLetter, deadline: Deadline) -> None:
-        """Note that the asker knows. Raises Transient or Permanent."""
+        """Record that the asker was told. Raises Transient or Permanent."""
         change(
             self._client,
             self._reference(letter.case_id),
@@ -90,15 +92,17 @@ class Cases:
 
 
 def with_ending(case: Fields | None, ending: Ending, now: datetime) -> Fields | None:
-    """What an ending changes in a case, if there is one: an answer closes it, an apology or an answer of
-    before it was asked again does not."""
+    """The fields that an ending changes in a case (None: nothing, or no case).
+
+    An answer closes the case. An apology does not, nor does an answer with a number below the case's.
+    """
     if case is None or ending.kind == APOLOGY or case.get("answered_at"):
         return None
     return {"answered_at": now} if ending.answer_number >= count(case, "again") else None
 
 
 def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields:
-    """A new case; `failure` is the failure record of the step where it died, if there is one."""
+    """The fields of a new case. `failure` is the failure record of the step that failed, if there is one."""
     question = letter.question
     return {
         "question_id": letter.question_id,
@@ -109,7 +113,7 @@ def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields
         "language": question.language if question else None,
         "asked_at": question.asked_at if question else None,
         "sender": letter.sender,
-        # Firestore refuses more than 1 MiB: the bytes are then in the backup subscription alone.
+        # Firestore refuses more than 1 MiB. Then only the backup subscription has the data.
         "data": letter.data if len(letter.data) <= MOST_BYTES else None,
         "bytes": len(letter.data),
         "attributes": letter.attributes,
@@ -129,11 +133,11 @@ def case_of(letter: DeadLetter, failure: Fields | None, now: datetime) -> Fields
 
 
 def with_letter(current: Fields, letter: DeadLetter, case: Fields) -> Fields | None:
-    """What a further letter changes in a case; None for a copy that is known.
+    """The fields that another letter changes in a case. None for a copy that is already counted.
 
-    A letter that comes back from the latest replay opens the case again, and so does one of a question that
-    its asker has tried again since. One of an earlier time, which Pub/Sub has delivered late or twice, is
-    only counted, and so is one of a discarded case.
+    A letter from the latest replay opens the case again. So does a letter of a question that was asked again
+    since. An earlier letter, which Pub/Sub delivered late or twice, is only counted. So is a letter of a
+    discarded case.
     """
     seen = current.get("message_ids")
     known = [entry for entry in seen if isinstance(entry, str)] if isinstance(seen, list) else []
@@ -166,7 +170,7 @@ def _returned(current: Fields, letter: DeadLetter) -> Fields:
 
 
 def _known_reason(current: Fields, case: Fields) -> Fields:
-    """A reason that is known is not replaced by none: one failure can lead to two letters."""
+    """Keep a known reason if the new letter has none: one failure can lead to two letters."""
     known = current.get("reason")
     if case["reason"] != NO_RECORD or not isinstance(known, str) or current.get("step") != case["step"]:
         return {}

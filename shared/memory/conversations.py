@@ -1,15 +1,15 @@
-"""The memory: one Firestore document a conversation, for as long as the history lasts (24 h).
+"""Conversations: one Firestore document for each, kept as long as the history lasts (24 h by default).
 
 `chat_threads/<resource name with _>`:
-    conversation   resource name of the thread, or of the space of a direct message
+    conversation   resource name of the thread, or of the space if it is a direct message
     turns          [{role, text, timestamp, question_id, search_query?, sources?, again?}], in order of asking
-    pending        [{question_id, text, timestamp}]: asked, not answered yet
-    asked          [question_id]: the latest questions, whatever has become of them, so that all that is kept
-                   for them can be found and forgotten
+    pending        [{question_id, text, timestamp}]: questions without an answer yet
+    asked          [question_id]: the latest questions, answered or not, so that `/forget` can find and delete
+                   everything that is stored for them
     updated_at, expired_at
 
-The timestamp of both turns of a question is the time it was asked. Readers do not trust the document:
-anything in it that is not of this shape is passed over.
+Both turns of a question have the time of the question as timestamp. Readers do not trust the document: they
+skip anything that does not have this shape.
 """
 
 from collections.abc import Collection
@@ -18,35 +18,35 @@ from typing import Any
 
 from shared.memory import retention
 from shared.memory.firestore import Fields, change, document_id, expiry, read
-from shared.memory.turns import Noted, asked_of, counting, entries, fitting, noted, size_of, turn_of
+from shared.memory.turns import Past, asked_of, counting, entries, fitting, past_of, size_of, turn_of
 from shared.messages.ending import REMEMBERED, Ending
 from shared.messages.envelope import Question, Turn
 from shared.runtime.deadline import Deadline
 
 COLLECTION = "chat_threads"
-#: More questions than anybody asks in five minutes; the oldest are forgotten first.
+#: More questions than anyone asks in five minutes. The oldest are removed first.
 MOST_PENDING = 20
 MOST_ASKED = 200
-#: Firestore refuses a document above 1 MiB; the rest is left for field names and index entries.
+#: Firestore refuses a document above 1 MiB. The difference is for field names and index entries.
 MOST_BYTES = 900_000
 
 
 class Conversations:
-    """The conversations of one Firestore database; `hours` is how long one is remembered."""
+    """The conversations of one Firestore database. Each is kept for `hours`."""
 
     def __init__(self, client: Any, hours: float) -> None:
         self._client = client
         self._keep = retention.by_history(hours)
 
     def known(self, conversation: str, deadline: Deadline) -> tuple[Turn, ...]:
-        """All that is remembered of a conversation now, questions that wait for an answer included.
+        """All stored turns of a conversation, including questions that wait for an answer.
 
         Raises Transient or Permanent.
         """
         return known_in(read(self.reference(conversation), deadline).to_dict(), datetime.now(UTC))
 
     def history(self, question: Question, deadline: Deadline) -> tuple[Turn, ...]:
-        """What had been said before a question was asked, as far as it is remembered.
+        """The history of a question: the stored turns from before it was asked.
 
         Raises Transient or Permanent.
         """
@@ -54,7 +54,7 @@ class Conversations:
         return history_in(snapshot.to_dict(), question, datetime.now(UTC)).history
 
     def drop(self, conversation: str, question_id: str, deadline: Deadline) -> None:
-        """Forget one question of a conversation, and its answer. Raises Transient or Permanent."""
+        """Delete one question of a conversation, and its answer. Raises Transient or Permanent."""
 
         def edit(current: Fields | None) -> Fields | None:
             if current is None:
@@ -70,7 +70,7 @@ class Conversations:
         change(self._client, self.reference(conversation), edit, deadline)
 
     def forget(self, conversation: str, until: datetime, kept: Collection[str], deadline: Deadline) -> None:
-        """Forget all that was asked until a time, and keep the questions `kept`.
+        """Delete everything that was asked until a time, except the questions `kept`.
 
         Raises Transient or Permanent.
         """
@@ -96,7 +96,7 @@ class Conversations:
         return self._client.collection(COLLECTION).document(document_id(conversation))
 
     def with_pending(self, current: Fields | None, question: Question, now: datetime) -> Fields | None:
-        """The fields of a conversation in which a question waits for its answer; None when it is known."""
+        """The fields of a conversation with a new pending question. None if the question is in it already."""
         turns, pending = _remembered(current, now)
         if any(entry["question_id"] == question.id for entry in (*turns, *pending)):
             return None
@@ -107,24 +107,24 @@ class Conversations:
 
 
 def known_in(current: Fields | None, now: datetime) -> tuple[Turn, ...]:
-    """All that the fields of a conversation hold, questions that wait for an answer included."""
+    """All turns in the fields of a conversation, including questions that wait for an answer."""
     turns, pending = _remembered(current, now)
     waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
     return tuple(filter(None, map(turn_of, [*turns, *waiting])))
 
 
-def history_in(current: Fields | None, question: Question, now: datetime) -> Noted:
-    """What the fields of a conversation hold of the time before a question."""
-    return noted(*_remembered(current, now), question, now)
+def history_in(current: Fields | None, question: Question, now: datetime) -> Past:
+    """What the fields of a conversation say about the time before a question."""
+    return past_of(*_remembered(current, now), question, now)
 
 
 def with_ending(
     current: Fields | None, question: Question, ending: Ending, now: datetime, keep: timedelta
 ) -> Fields | None:
-    """The fields of a conversation whose question has ended; None when that changes nothing.
+    """The fields of a conversation after the ending of a question. None if nothing changes.
 
-    An answer, or a question back, is remembered as one turn with its question, in order of asking, in place
-    of any earlier one. Of any other ending nothing is. The question waits no longer.
+    An answer or a question back is stored with its question, in order of asking, and replaces an earlier one.
+    Other endings are not stored. The question is no longer pending.
     """
     turns, pending = _remembered(current, now)
     others, waiting = _without(turns, question.id), _without(pending, question.id)

@@ -1,8 +1,8 @@
 """Failure records: why a step failed, for operators.
 
-A dead letter that Pub/Sub forwards carries no error, no step and a new message id, so each failed attempt
-leaves a record in Firestore: `failures/<question id>.<step>`, with the error, where it came from, how often
-and when. It holds nothing that a person wrote.
+A dead letter that Pub/Sub forwards has no error, no step and a new message id. So each failed attempt is
+recorded in Firestore: `failures/<question id>.<step>` has the error, its stack, how often it happened and
+when. It contains nothing that a person wrote.
 """
 
 from datetime import UTC, datetime
@@ -26,13 +26,13 @@ class Failures:
         self._client = client
         self._forgotten = Forgotten(client)
 
-    def note(
+    def record(
         self, question: Question | str, step: str, trouble: StepError, stack: list[str], deadline: Deadline
     ) -> int:
-        """Count one failed attempt of `step`, and return how many there were.
+        """Record one failed attempt of `step`, and return how many there were.
 
-        `question`: its id, or what stands for it, where no more is known. Of a question that is to be
-        forgotten nothing is stored: then it is 0. Raises Transient or Permanent when it cannot be stored.
+        `question` may be only an id if no more is known. Nothing is recorded for a question that the bot must
+        forget; then the result is 0. Raises Transient or Permanent if it cannot be stored.
         """
         now, attempts = datetime.now(UTC), 0
         asked = None if isinstance(question, str) else question
@@ -40,9 +40,9 @@ class Failures:
 
         def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal attempts
-            current, *notes = documents
+            current, *tombstones = documents
             attempts = 0
-            if asked and covers(notes, asked):
+            if asked and covers(tombstones, asked):
                 return []
             earlier = current or {}
             attempts = count(earlier, "count") + 1
@@ -57,7 +57,7 @@ class Failures:
                 "last_at": now,
                 "expired_at": expiry(now, retention.FAILURES),
             }
-            return [failure, *(None for _ in notes)]
+            return [failure, *(None for _ in tombstones)]
 
         references = [
             self.reference(question_id, step),
@@ -67,10 +67,10 @@ class Failures:
         return attempts
 
     def find(self, question_id: str, step: str, deadline: Deadline) -> Fields | None:
-        """The record of a step's failures for a question, or None: it never failed, or its process died."""
+        """The record of a step's failures for a question. None if it never failed, or its process died."""
         snapshot = read(self.reference(question_id, step), deadline)
         return snapshot.to_dict() if snapshot.exists else None
 
     def reference(self, question_id: str, step: str) -> Any:
-        """The reference of the record of a step's failures for a question."""
+        """The document with a step's failures for a question."""
         return self._client.collection(COLLECTION).document(f"{document_id(question_id)}.{step}")

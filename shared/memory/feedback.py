@@ -1,9 +1,9 @@
-"""What people think of answers, for those who look after the bot (`python -m ops feedback`).
+"""Ratings of answers, for the people who maintain the bot (`python -m ops feedback`).
 
 `feedback/<hash of question and person>`: question_id, reference, conversation, space, thread, again (the
-number of the answer, 0 = first), verdict (up, down), reason (of a verdict down, or None), question,
+number of the answer, 0 = first), verdict (up, down), reason (only with down, else None), question,
 search_query, sources (ids), model, language, asked_at, at, expired_at. There is one document for each person
-and question: a new rating replaces the old one. Who the person was is not kept.
+and question: a new rating replaces the old one. The person's name is not stored.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from shared.runtime.deadline import Deadline
 
 COLLECTION = "feedback"
 Verdict = Literal["up", "down"]
-#: Why an answer is of no help.
+#: Why an answer did not help.
 Reason = Literal["wrong", "incomplete", "outdated", "off_topic"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 REASONS: tuple[Reason, ...] = get_args(Reason)
@@ -43,20 +43,20 @@ class Feedback:
         reason: Reason | None,
         deadline: Deadline,
     ) -> bool:
-        """Keep a rating that `person` gave `at` a time, unless they have given a later one, or the question
-        is to be forgotten.
+        """Store a rating that `person` gave at the time `at`.
 
-        Returns whether it is theirs now. Raises Transient or Permanent.
+        It is not stored if they have given a later one, or if the bot must forget the question. Returns
+        whether it was stored. Raises Transient or Permanent.
         """
         fields = _fields(question, ending, at, verdict, reason if verdict == "down" else None)
         latest = True
 
         def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal latest
-            current, *notes = documents
+            current, *tombstones = documents
             before = (current or {}).get("at")
-            latest = not covers(notes, question) and (not isinstance(before, datetime) or before <= at)
-            return [fields, *(None for _ in notes)] if latest else []
+            latest = not covers(tombstones, question) and (not isinstance(before, datetime) or before <= at)
+            return [fields, *(None for _ in tombstones)] if latest else []
 
         references = [self._reference(question, person), *self._forgotten.references(question)]
         change_all(self._client, references, edit, deadline)

@@ -1,4 +1,4 @@
-"""What all our Firestore documents have in common: ids from resource names, and safe changes."""
+"""Reads and changes Firestore documents safely, with compare-and-set."""
 
 import random
 import time
@@ -16,26 +16,28 @@ from shared.runtime.retry import FIRESTORE, Policy, call
 
 __all__ = ["Fields", "change", "change_all", "count", "document_id", "expiry", "read", "read_all"]
 
-#: How often a change is tried anew when somebody else has changed the document meanwhile.
+#: How often a change is tried if another writer changes the document at the same time.
 MOST_CHANGES = 8
 
 #: Firestore's integers end at 2**63.
 MOST_COUNTED = 1_000_000
 
 Fields = dict[str, Any]
-#: Removes a field that no document of ours has: a write that changes nothing leaves the document's update
-#: time as it is (reference of `WriteResult.update_time`).
+#: Removes a field that none of our documents has. A write that changes nothing leaves the document's update
+#: time unchanged (reference of `WriteResult.update_time`).
 _NOTHING = {"nothing": DELETE_FIELD}
 
 
 def expiry(now: datetime, keep: timedelta) -> datetime:
-    """The `expired_at` of a document saved `now`: Firestore's TTL policy sits on this field, and readers
-    check it themselves, because the deletion comes late (often by hours)."""
+    """The `expired_at` of a document that is saved `now`.
+
+    Firestore's TTL policy uses this field. Readers check it, too, because the deletion is often hours late.
+    """
     return now + keep
 
 
 def count(fields: Fields, name: str) -> int:
-    """A number that counts something; 0 where there is none, or one that we never come to."""
+    """A count in a field. 0 if it is missing, not a number, or impossibly large."""
     number = fields.get(name)
     if not isinstance(number, int) or isinstance(number, bool):
         return 0
@@ -43,7 +45,7 @@ def count(fields: Fields, name: str) -> int:
 
 
 def read(reference: Any, deadline: Deadline, policy: Policy = FIRESTORE) -> Any:
-    """The snapshot of a document (`.exists` tells whether there is one)."""
+    """The snapshot of a document. `.exists` is false if there is no document."""
     return call(lambda timeout: reference.get(retry=None, timeout=timeout), policy, deadline)
 
 
@@ -54,14 +56,15 @@ def change(
     deadline: Deadline,
     policy: Policy = FIRESTORE,
 ) -> Fields | None:
-    """Compare-and-set: `edit` gets the fields (None: no document) and returns the new ones, None to leave the
-    document as it is, or none at all ({}) to delete it. Returns the document's fields afterwards.
+    """Compare-and-set on one document. Returns the document's fields afterwards.
 
-    No transaction: transactions on one busy document crawl. `edit` runs again when another writer was
-    faster, at most MOST_CHANGES times; then Transient (`firestore_contention`) is raised.
+    `edit` gets the fields (None: no document) and returns the new ones. It returns None to leave the document
+    unchanged, or {} to delete it. This uses no transaction, because transactions on one busy document are
+    very slow. `edit` runs again if another writer was faster. After MOST_CHANGES times Transient
+    (`firestore_contention`) is raised.
     """
     for number in range(MOST_CHANGES):
-        if number:  # whoever was faster may well come again: spread the next tries
+        if number:  # the same writers may come again, so spread the next attempts
             time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
         snapshot = read(reference, deadline, policy)
         current: Fields | None = snapshot.to_dict() if snapshot.exists else None
@@ -84,9 +87,9 @@ def read_all(
     fields: Sequence[str] | None = None,
     policy: Policy = FIRESTORE,
 ) -> list[Any]:
-    """The snapshots of several documents as they are at one moment, in the order of the references.
+    """The snapshots of several documents at one moment, in the order of the references. It is one call.
 
-    `fields`: these fields alone (None: all). One call.
+    `fields`: read only these fields (None: all).
     """
     found = call(
         lambda timeout: list(client.get_all(references, field_paths=fields, retry=None, timeout=timeout)),
@@ -107,12 +110,12 @@ def change_all(
     seen: Sequence[Any] | None = None,
     policy: Policy = FIRESTORE,
 ) -> None:
-    """Compare-and-set over several documents: one read and one commit, of which all or nothing happens.
+    """Compare-and-set on several documents: one read, and one commit that changes all of them or none.
 
-    `edit` gets the fields of each document (None: no document), and returns for each the fields to set (None:
-    leave it as it is), or an empty list to leave all. When it changes any document, all of them must still be
-    as they were read; else it runs again, at most MOST_CHANGES times; then Transient (`firestore_contention`)
-    is raised. `seen` are snapshots that were read before, with the same `fields`.
+    `edit` gets the fields of each document (None: no document). It returns the fields to set for each (None:
+    leave it unchanged), or an empty list to leave all unchanged. If it changes any document, no document may
+    have changed since it was read. Otherwise `edit` runs again. After MOST_CHANGES times Transient
+    (`firestore_contention`) is raised. `seen` are snapshots that were read before, with the same `fields`.
     """
     for number in range(MOST_CHANGES):
         if number:
@@ -138,7 +141,7 @@ def _commit(
         reference = snapshot.reference
         if not snapshot.exists and wanted:
             batch.create(reference, wanted)
-        elif not snapshot.exists:  # what is not there must still not be there
+        elif not snapshot.exists:  # a missing document must still be missing
             batch.delete(reference, option=client.write_option(exists=False))
         else:
             option = client.write_option(last_update_time=snapshot.update_time)

@@ -1,6 +1,7 @@
-"""What people told the bot to forget, so that nothing of it comes back from what was under way just then.
+"""Tombstones: they record what the bot must forget, so that work in progress does not store it again.
 
-`forgotten/<resource name with _>`: name (a conversation, a whole space, or one question), at, expired_at.
+`forgotten/<resource name with _>`: name (a conversation, a space, or one question), at, expired_at. The bot
+must forget what was asked there until `at`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,13 +18,14 @@ FIELDS = ("name", "at")
 
 
 class Forgotten:
-    """The notes of one Firestore database."""
+    """The tombstones of one Firestore database."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def note(self, name: str, at: datetime, deadline: Deadline) -> None:
-        """Note that all that was asked until then in a conversation or a space is forgotten, or one question.
+    def record(self, name: str, at: datetime, deadline: Deadline) -> None:
+        """Record that the bot must forget what was asked until `at` in a conversation or space, or one
+        question.
 
         Raises Transient or Permanent.
         """
@@ -37,42 +39,44 @@ class Forgotten:
         change(self._client, self._reference(name), edit, deadline)
 
     def covers(self, question: Question, deadline: Deadline) -> bool:
-        """Whether a question was asked before it was told to be forgotten. Raises Transient or Permanent."""
+        """Whether the bot must forget a question. Raises Transient or Permanent."""
         return bool(self.among([question], deadline))
 
     def among(self, questions: Sequence[Question], deadline: Deadline) -> set[str]:
-        """The ids of those of some questions that are to be forgotten. Raises Transient or Permanent."""
+        """The ids of the questions that the bot must forget. Raises Transient or Permanent."""
         references = {each.path: each for question in questions for each in self.references(question)}
         if not references:
             return set()
         found = read_all(self._client, list(references.values()), deadline, fields=FIELDS)
-        notes = [snapshot.to_dict() for snapshot in found if snapshot.exists]
-        return {question.id for question in questions if covers(notes, question)}
+        tombstones = [snapshot.to_dict() for snapshot in found if snapshot.exists]
+        return {question.id for question in questions if covers(tombstones, question)}
 
     def references(self, question: Question) -> list[Any]:
-        """The documents that may tell to forget a question."""
+        """The documents of the tombstones that may cover a question."""
         return [self._reference(name) for name in _names(question)]
 
     def _reference(self, name: str) -> Any:
         return self._client.collection(COLLECTION).document(document_id(name))
 
 
-def covers(notes: Iterable[Fields | None], question: Question) -> bool:
-    """Whether one of these documents tells to forget a question."""
+def covers(tombstones: Iterable[Fields | None], question: Question) -> bool:
+    """Whether one of these tombstones covers a question."""
     names = _names(question)
     return any(
-        note.get("name") in names and isinstance(note.get("at"), datetime) and question.asked_at <= note["at"]
-        for note in notes
-        if note
+        tombstone.get("name") in names
+        and isinstance(tombstone.get("at"), datetime)
+        and question.asked_at <= tombstone["at"]
+        for tombstone in tombstones
+        if tombstone
     )
 
 
-def forgotten_until(notes: Iterable[Fields | None]) -> datetime | None:
-    """The latest time until which these documents tell to forget; None when they tell nothing."""
-    times = (note.get("at") for note in notes if note)
+def forgotten_until(tombstones: Iterable[Fields | None]) -> datetime | None:
+    """The latest time in these tombstones. None if there is none."""
+    times = (tombstone.get("at") for tombstone in tombstones if tombstone)
     return max((at for at in times if isinstance(at, datetime)), default=None)
 
 
 def _names(question: Question) -> list[str]:
-    """What may be forgotten of which a question is."""
+    """The names of tombstones that cover a question: of its conversation, its space or itself."""
     return list(dict.fromkeys((question.conversation, question.space, question.id)))

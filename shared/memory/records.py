@@ -1,14 +1,14 @@
 """The record of a question: its ending, and the one commit that makes something its ending.
 
-Nothing is posted as an ending before it is recorded here. Endings have a rank: an answer outranks the apology
-of the same number, and whatever comes of a later answer outranks both. The first ending of a rank stays. What
-a person has told the bot to forget outranks all: nothing is recorded of it any more. So the record decides
-what the question's message must show, however often, however late and by whom it is written
+An ending is recorded here before it is posted. Endings have a rank: an answer ranks above the apology of the
+same number, and an ending with a higher number ranks above both. The first ending of a rank stays. A
+tombstone ranks above all endings, and then nothing more is recorded. So the record decides what the
+question's message must show, no matter how often, how late and by which function it is written
 (`shared/chat/display.py`). docs/protocol.md has the rules.
 
-`questions/<message name with _>`: question_id; opened_at and asked (the question), until it ends; final (the
-ending: `shared/messages/ending.py`), parts (the most messages that an ending of it has had), ended_at;
-expired_at.
+`questions/<message name with _>`: question_id; opened_at and asked (the question) until it ends; final (the
+ending: `shared/messages/ending.py`); parts (the most messages that an ending of the question has had);
+ended_at; expired_at.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.retry import FIRESTORE_END
 
 COLLECTION = "questions"
-#: Higher than any ending.
+#: The rank of a forgotten question, above any ending.
 FORGOTTEN: Rank = (1_000_000, 0)
-#: What is read of a question's documents: not the message in a case, which is large.
+#: The fields that are read from a question's documents. The message in a case is large and is not read.
 _FIELDS = (
     "question_id", "final", "parts", "expired_at", "conversation", "turns", "pending", "asked", "answered_at",
     "again", "name", "at",
@@ -36,9 +36,9 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class Standing:
-    """What must stand for a question. `forgotten`: a sentence without content, in place of any ending.
+    """What a question's message must show. `forgotten`: a fixed sentence instead of any ending.
 
-    `parts` is the most messages that an ending of it has had.
+    `parts` is the most messages that an ending of the question has had.
     """
 
     ending: Ending | None = None
@@ -49,7 +49,7 @@ class Standing:
 
     @property
     def rank(self) -> Rank | None:
-        """The rank of it; None when the question has not ended."""
+        """The rank of what must be shown. None if the question has not ended."""
         if self.forgotten:
             return FORGOTTEN
         return self.ending.rank if self.ending else None
@@ -57,14 +57,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Begun:
-    """What stood when an answer was begun, and the documents as they were: ending it reads them no more."""
+    """The state when an answer was begun, with the documents, so that `end` need not read them again."""
 
     standing: Standing
     documents: Sequence[Any]
 
 
 class Records:
-    """The question records of one Firestore database; `hours` is how long one is kept."""
+    """The question records of one Firestore database. Each is kept for `hours`."""
 
     def __init__(self, client: Any, hours: float) -> None:
         self._client = client
@@ -72,46 +72,46 @@ class Records:
         self._forgotten = Forgotten(client)
 
     def ending(self, question_id: str, deadline: Deadline) -> Ending | None:
-        """The ending that is recorded for a question of which only the id is known, if any."""
+        """The recorded ending of a question, by its id; None if it has not ended."""
         snapshot = read(self.reference(question_id), deadline)
         return standing_in(snapshot.to_dict(), datetime.now(UTC)).ending
 
     def standing(self, question: Question, deadline: Deadline) -> Standing:
-        """What must stand for a question now. Raises Transient or Permanent."""
+        """What a question's message must show now. Raises Transient or Permanent."""
         references = [self.reference(question.id), *self._forgotten.references(question)]
-        record, *notes = _fields(read_all(self._client, references, deadline, fields=_FIELDS))
-        return standing_in(record, datetime.now(UTC), forgotten=covers(notes, question))
+        record, *tombstones = _fields(read_all(self._client, references, deadline, fields=_FIELDS))
+        return standing_in(record, datetime.now(UTC), forgotten=covers(tombstones, question))
 
     def begin(self, question: Question, deadline: Deadline) -> Begun:
-        """What must stand for a question now, for somebody who may end it. Raises Transient or Permanent."""
+        """What a question's message must show now, before a call of `end`. Raises Transient or Permanent."""
         found = read_all(self._client, self._documents(question), deadline, fields=_FIELDS)
-        record, _conversation, _case, *notes = _fields(found)
-        return Begun(standing_in(record, datetime.now(UTC), forgotten=covers(notes, question)), found)
+        record, _conversation, _case, *tombstones = _fields(found)
+        return Begun(standing_in(record, datetime.now(UTC), forgotten=covers(tombstones, question)), found)
 
     def end(
         self, question: Question, ending: Ending, deadline: Deadline, begun: Begun | None = None
     ) -> Standing:
-        """Record an ending, with the turn that is remembered of it, unless one of its rank or above is there.
+        """Record an ending and its turn, unless an ending of the same or a higher rank is recorded already.
 
-        In the same commit the question stops waiting, and its case, if there is one, is answered. Returns
-        what must stand then. Raises Transient or Permanent.
+        The same commit removes the pending question, and closes its case if there is one. Returns what the
+        message must show then. Raises Transient or Permanent.
         """
         now = datetime.now(UTC)
         standing = Standing()
 
         def edit(documents: list[Fields | None]) -> list[Fields | None]:
             nonlocal standing
-            record, conversation, case, *notes = documents
-            standing = standing_in(record, now, forgotten=covers(notes, question))
+            record, conversation, case, *tombstones = documents
+            standing = standing_in(record, now, forgotten=covers(tombstones, question))
             if standing.rank is not None and standing.rank >= ending.rank:
                 answered = cases.with_ending(case, standing.ending, now) if standing.ending else None
-                return [None, None, answered, *(None for _ in notes)]
+                return [None, None, answered, *(None for _ in tombstones)]
             standing = Standing(ending, parts=max(standing.parts, len(ending.parts)))
             return [
                 self._ended(question.id, standing, now),
                 conversations.with_ending(conversation, question, ending, now, self._keep),
                 cases.with_ending(case, ending, now),
-                *(None for _ in notes),
+                *(None for _ in tombstones),
             ]
 
         change_all(
@@ -130,7 +130,7 @@ class Records:
         return self._client.collection(COLLECTION).document(document_id(question_id))
 
     def opened(self, question: Question, now: datetime) -> Fields:
-        """The fields of a record whose question has just been asked."""
+        """The fields of a record for a new question."""
         return {
             "question_id": question.id,
             "opened_at": now,
@@ -159,7 +159,7 @@ class Records:
 
 
 def standing_in(record: Fields | None, now: datetime, *, forgotten: bool = False) -> Standing:
-    """What must stand, by a record's fields: one that has expired, or is of another shape, tells nothing."""
+    """What must be shown, by the fields of a record. An expired or malformed record counts as missing."""
     fields = record or {}
     expired_at = fields.get("expired_at")
     if forgotten or not isinstance(expired_at, datetime) or expired_at <= now:

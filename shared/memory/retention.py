@@ -1,25 +1,24 @@
 """How long each kind of document is kept in Firestore, and why.
 
-Conversations and questions' records have no fixed period: `HISTORY_HOURS` decides about both. The audit never
-expires.
+`HISTORY_HOURS` decides how long conversations and questions' records are kept. The audit never expires.
 """
 
 from datetime import timedelta
 
-#: As long as Pub/Sub can keep a message: until then a dead letter can be replayed.
+#: As long as Pub/Sub can keep a message, so that a dead letter can be replayed until then.
 DEAD_LETTERS = timedelta(days=31)
-#: A failure explains a dead letter.
+#: As long as the dead letter that a failure explains.
 FAILURES = DEAD_LETTERS
-#: As long as a question can wait anywhere, such as in the operators' copy of the dead letters.
+#: As long as a question can exist anywhere, for example in the operators' backup of the dead letters.
 FORGOTTEN = DEAD_LETTERS
-#: One quarter of a year: long enough to see what changed.
+#: A quarter of a year, which is long enough to see trends.
 FEEDBACK = timedelta(days=90)
-#: A slot is of no use once its second has passed, and an asker's count once its minute has.
+#: A slot is needed only until its second has passed, and an asker's count only for a minute.
 SLOTS = ASKERS = timedelta(hours=1)
 
 
 def by_history(hours: float) -> timedelta:
-    """How long a conversation and a question's record are kept, where people are remembered for `hours`.
+    """How long a conversation and a question's record are kept, by `HISTORY_HOURS`.
 
     A button below an answer works as long as the question's record is kept.
     """

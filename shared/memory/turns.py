@@ -1,4 +1,4 @@
-"""What stands in the document of a conversation: turns and waiting questions, read without trusting them."""
+"""Reads the turns and pending questions in a conversation's document, without trusting it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from pydantic import ValidationError
 from shared.memory.firestore import Fields
 from shared.messages.envelope import Question, Turn
 
-#: A question that was not answered for this long no longer counts when the next one is rewritten.
+#: A pending question that is older than this is not part of the history of the next one.
 PENDING_COUNTS_FOR = timedelta(minutes=5)
-#: What a prompt may hold of the history, in characters, newest first: the cost of a turn stays flat.
+#: Most characters of the history in a prompt. The newest turns are kept, so the cost of a turn stays flat.
 PROMPT_CHARACTERS = 8_000
 
 
 @dataclass(frozen=True)
-class Noted:
-    """What was remembered when a question came in: the history without it; was it answered already?"""
+class Past:
+    """What is stored when a question is registered: its history, and whether it has an answer already."""
 
     history: tuple[Turn, ...] = ()
     answered: bool = False
 
 
 def entries(value: Any, *needed: str) -> list[Fields]:
-    """The well-formed entries of a list that may hold anything."""
+    """The well-formed entries of a list that may contain anything."""
     fields = {"text": str, "question_id": str, "timestamp": datetime, **dict.fromkeys(needed, str)}
     return [
         entry
@@ -35,36 +35,36 @@ def entries(value: Any, *needed: str) -> list[Fields]:
 
 
 def asked_of(current: Fields) -> list[str]:
-    """The ids of the latest questions of a document, if it has any."""
+    """The ids in the field `asked` of a document."""
     listed = current.get("asked")
     return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 
 def counting(pending: Iterable[Fields], now: datetime) -> list[Fields]:
-    """The waiting questions that are young enough to be worth knowing."""
+    """The pending questions that are new enough to be part of the history."""
     return [entry for entry in pending if now - entry["timestamp"] < PENDING_COUNTS_FOR]
 
 
-def noted(turns: list[Fields], pending: list[Fields], question: Question, now: datetime) -> Noted:
-    """The history that a question was asked in, made of what is remembered now."""
+def past_of(turns: list[Fields], pending: list[Fields], question: Question, now: datetime) -> Past:
+    """The history of a question, from the stored turns and pending questions."""
     answered = any(entry["question_id"] == question.id for entry in turns)
     waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
     others = [
         entry
         for entry in (*turns, *waiting)
-        # What was asked after it is not its history, though it may have been answered before it came here.
+        # A later question is not part of the history, even if it was answered first.
         if entry["question_id"] != question.id and entry["timestamp"] <= question.asked_at
     ]
-    return Noted(history_of(filter(None, map(turn_of, others))), answered)
+    return Past(history_of(filter(None, map(turn_of, others))), answered)
 
 
 def history_of(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """The turns in order of time, as many of the newest as a prompt may hold."""
+    """The newest turns that fit into a prompt, in order of time."""
     return _newest(sorted(turns, key=lambda turn: turn.timestamp))
 
 
 def turn_of(entry: Fields) -> Turn | None:
-    """What an entry says as an envelope carries it; None for one that is not of that shape."""
+    """The turn for an envelope that an entry describes. None if the entry is malformed."""
     try:
         return Turn.model_validate({name: entry[name] for name in Turn.model_fields})
     except ValidationError:
@@ -83,7 +83,7 @@ def _newest(history: list[Turn]) -> tuple[Turn, ...]:
 
 
 def fitting(turns: list[Fields], most_bytes: int) -> list[Fields]:
-    """The newest turns that fit into so many bytes, whole questions only: the oldest go first."""
+    """The newest turns that fit into `most_bytes`. A question is kept with all its turns or not at all."""
     size = 0
     for position in range(len(turns) - 1, -1, -1):
         size += size_of(turns[position])
@@ -94,5 +94,5 @@ def fitting(turns: list[Fields], most_bytes: int) -> list[Fields]:
 
 
 def size_of(turn: Fields) -> int:
-    """At least the bytes that Firestore counts for an entry: UTF-8, and 200 for names and the rest."""
+    """An upper bound of an entry's bytes in Firestore: UTF-8, and 200 for names and the rest."""
     return 200 + sum(len(str(value).encode("utf-8", "replace")) for value in turn.values())

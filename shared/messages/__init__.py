@@ -1,1 +1,1 @@
-"""What travels through the pipeline: envelopes, endings and dead letters."""
+"""The data that passes through the pipeline: envelopes, endings and dead letters."""

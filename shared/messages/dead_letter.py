@@ -1,7 +1,7 @@
-"""A message of the dead-letter topic, read: what it was, who sent it, where it failed.
+"""Reads a message of the dead-letter topic: what it was, who sent it, and where it failed.
 
-Anything can be a dead letter, also what no code of ours has sent. `shared/chat/letters.py` reads events of
-Chat, too. `shared/memory/cases.py` keeps the letters.
+Anything can be a dead letter, even a message that our code did not send. `shared/chat/letters.py` reads
+events of Chat as well. `shared/memory/cases.py` stores the letters.
 """
 
 import hashlib
@@ -21,31 +21,32 @@ from shared.runtime.errors import StepError
 
 _SOURCE = "//threadwise/"
 _OURS = "dead-letter-"
-#: What Pub/Sub adds when it forwards a message itself, as an HTTP header.
+#: The headers that Pub/Sub adds when it forwards a message to the dead-letter topic itself.
 _DELIVERIES = "cloudpubsubdeadlettersourcedeliverycount"
 _SUBSCRIPTION = "cloudpubsubdeadlettersourcesubscription"
 
 
 def reference(question_id: str) -> str:
-    """What the asker is given to name the case by: `TW-` and eight hexadecimal digits."""
+    """The reference of a case that the asker gets: `TW-` and eight hexadecimal digits."""
     return "TW-" + hashlib.sha256(question_id.encode()).hexdigest()[:8].upper()
 
 
 def unknown_id(data: bytes) -> str:
-    """Stands in for the question's id where the data names no question."""
+    """An id that replaces the question's id if the data names no question."""
     return "unknown_" + hashlib.sha256(data).hexdigest()[:32]
 
 
-#: Where a body was cut off: an envelope's question comes early in it, and begins with its id.
+#: Finds the id in a body that was cut off. The question is near the start of an envelope, and begins with its
+#: id.
 _ID_IN_A_PART = re.compile(rb'"question":\s*{\s*"id":\s*"(spaces/[^"/\s]{1,200}/messages/[^"/\s]{1,200})"')
 
-#: Reads an event of Chat: what of it may be stored, and the question in it if there is one; None when it is
-#: no event. The second argument tells that the message must be one.
+#: Reads an event of Chat. Returns the part that may be stored, and the question in it if there is one.
+#: Returns None if it is not an event. The second argument means that the message must be an event.
 ReadEvent = Callable[[bytes, bool], tuple[bytes, Question | None] | None]
 
 
 def question_id_in(body: bytes) -> str | None:
-    """The id of the question in an envelope, whole or cut off, of any version; None for anything else."""
+    """The id of the question in an envelope of any version, complete or cut off. None for anything else."""
     if question := _question_alone(body):
         return question.id
     cut = _ID_IN_A_PART.search(body) if not _is_json(body) else None
@@ -54,10 +55,12 @@ def question_id_in(body: bytes) -> str | None:
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """One message of the dead-letter topic. `attributes` are the original ones, without those that were
-    added when it became a dead letter; `deliveries` is Pub/Sub's count, where Pub/Sub gave up on it.
-    `data` is the message's, but for the tokens in an event of Chat (`from_chat`); `envelope` is what a
-    step of ours has sent, as far as it can be opened."""
+    """One message of the dead-letter topic.
+
+    `data` is the message's data, without the tokens if it is an event of Chat (`from_chat`). `attributes` are
+    the original ones, without those that were added when it became a dead letter. `deliveries` is Pub/Sub's
+    count if Pub/Sub gave up on the message. `envelope` is the envelope in it, if it can be opened.
+    """
 
     data: bytes
     from_chat: bool
@@ -71,7 +74,7 @@ class DeadLetter:
 
     @classmethod
     def read(cls, headers: Mapping[str, str], body: bytes, read_event: ReadEvent) -> "DeadLetter":
-        """Read an unwrapped push. Never fails: what cannot be understood is kept as it is."""
+        """Read an unwrapped push. Never fails: data that cannot be understood is kept unchanged."""
         lowered = {name.lower(): value for name, value in headers.items()}
         received = received_attributes(headers)
         envelope = _opened(body)
@@ -93,7 +96,7 @@ class DeadLetter:
         )
 
     def said_after(self, forgotten_until: datetime | None) -> "DeadLetter":
-        """The letter without what was said in its conversation until then; it may have been asked later."""
+        """The letter with only the turns of its history that are later than `forgotten_until`."""
         envelope = self.envelope
         if envelope is None or forgotten_until is None:
             return self
@@ -110,12 +113,12 @@ class DeadLetter:
 
     @property
     def answer_number(self) -> int:
-        """The number of the answer that it was to lead to; 0 is the first one."""
+        """The number of the answer that the letter was meant to give (0 = first)."""
         return self.envelope.answer_number if self.envelope else 0
 
     @property
     def sender(self) -> str | None:
-        """The step that sent the message before it died, or Chat."""
+        """The sender of the original message: a step, or Chat."""
         source = self.attributes.get("ce-source", "")
         if source.startswith(_SOURCE):
             return source.removeprefix(_SOURCE)
@@ -123,23 +126,23 @@ class DeadLetter:
 
     @property
     def step(self) -> str | None:
-        """Where it failed: the step that parked it, or else the one that takes what the sender sends."""
+        """Where it failed: the step that parked it, or else the step that takes the sender's messages."""
         taker = pipeline().takers.get(self.sender or "")
         return self.parked_by or (taker.name if taker else None)
 
     @property
     def replay(self) -> int:
-        """The number of the replay it comes back from; 0 for a message that was never replayed."""
+        """The number of the replay that it comes from (0: it was never replayed)."""
         return _number(self.attributes.get(REPLAY_COUNT)) or 0
 
     @property
     def question_id(self) -> str:
-        """The question's id, or what stands in for it."""
+        """The question's id, or an id in its place."""
         return self.question.id if self.question else unknown_id(self.data)
 
     @property
     def case_id(self) -> str:
-        """The document that this letter and all its copies belong to."""
+        """The id of the case document for this letter and all its copies."""
         return document_id(self.question_id)
 
 
@@ -163,7 +166,7 @@ def _is_json(body: bytes) -> bool:
 
 
 def _question_alone(body: bytes) -> Question | None:
-    """The question out of an envelope that is otherwise unreadable, such as one of another version."""
+    """The question in an envelope that cannot be opened, for example of another version."""
     try:
         return Question.model_validate(json.loads(body)["question"])
     except (ValueError, TypeError, KeyError, RecursionError, ValidationError):

@@ -1,9 +1,8 @@
-"""The ending of a question: what its message says at last, as the question's record holds it.
+"""The ending of a question: its final message, as the question's record stores it.
 
-An ending is stored as the field `final` of `questions/<message name with _>` (`shared/memory/records.py`),
-under the names that its fields have always had: `again` and `button` are aliases. A reader passes over fields
-that it does not know, and fields that came later have defaults, so that functions of two versions can work
-side by side.
+An ending is stored in the field `final` of `questions/<message name with _>` (`shared/memory/records.py`).
+Its fields keep their old names there: `again` and `button` are aliases. A reader ignores unknown fields, and
+newer fields have defaults, so that functions of two versions can run at the same time.
 """
 
 from datetime import datetime
@@ -16,17 +15,17 @@ from shared.messages.envelope import Context, Envelope, Question
 #: The kinds. A courtesy is the reply to a greeting or to thanks.
 APOLOGY, FALLBACK, ANSWER, CLARIFICATION = "apology", "fallback", "answer", "clarification"
 COURTESY = "courtesy"
-#: The kinds that the next question may refer to: "the second one", "on a Mac".
+#: The kinds that become part of the history, because a follow-up may refer to them ("the second one").
 REMEMBERED = {ANSWER, CLARIFICATION}
-#: The number of the answer, and what came of it: progress, an apology, or whatever else ends a question.
+#: The number of the answer, and its result: progress, an apology, or any other ending.
 Rank = tuple[int, int]
 PROGRESS, APOLOGISED, ANSWERED = -1, 0, 1
-#: The version that is written. It grows when a field changes its meaning.
+#: The version that is written. It is raised when a field changes its meaning.
 VERSION = 1
 
 
 class _Stored(BaseModel):
-    # hide_input: an error must not carry what a person wrote into a log.
+    # hide_input: an error in a log must not contain what a person wrote.
     model_config = ConfigDict(
         frozen=True,
         extra="ignore",
@@ -38,7 +37,7 @@ class _Stored(BaseModel):
 
 
 class Source(_Stored):
-    """A source as it is shown: its number in the text, its title, a link if there is one, and the passage."""
+    """A source as it is shown: its number in the text, title, link if there is one, and passage."""
 
     id: str
     number: Annotated[int, Field(ge=0)]
@@ -48,7 +47,7 @@ class Source(_Stored):
 
     @classmethod
     def of(cls, context: Context, number: int) -> "Source":
-        """A passage as the source of this number."""
+        """The source with this number, from a passage."""
         return cls(id=context.id, number=number, title=context.title, link=context.link, quote=context.text)
 
 
@@ -60,13 +59,13 @@ def _question_or_none(value: Any) -> Question | None:
 
 
 class Ending(_Stored):
-    """What a question's message says at last.
+    """The final message of a question.
 
-    `more` are the texts of further messages, `plain` is the text without the hint. `asked` is the question
-    (None: not stored, or of another shape), `since` when somebody began to wait for this ending.
-    `answer_number` counts how often the asker has had the question answered anew: 0 is the first answer.
-    `literal`: the question's own words were searched for. `click_target` is what a click on a button calls;
-    None where Chat brings no clicks. `model` has written the answer.
+    `more` are the texts of further messages. `plain` is the text without the hint. `asked` is the question
+    (None: not stored, or of another shape). `since` is when the asker began to wait for this ending.
+    `answer_number` is the number of the answer (0 = first); it grows each time the asker asks again.
+    `literal`: the search used the question's own words. `click_target` is what a click on a button calls
+    (None: clicks do not arrive). `model` is the model that wrote the answer.
     """
 
     version: Annotated[int, Field(ge=1)] = VERSION
@@ -95,16 +94,16 @@ class Ending(_Stored):
 
     @property
     def rank(self) -> Rank:
-        """Which of two endings stands: the higher one. An apology is below the answer of its own number."""
+        """The higher of two ranks counts. An apology ranks below an answer of the same number."""
         return self.answer_number, APOLOGISED if self.kind == APOLOGY else ANSWERED
 
     def to_fields(self) -> dict[str, Any]:
-        """The fields as Firestore takes them."""
+        """The fields for Firestore."""
         return self.model_dump(by_alias=True)
 
     @classmethod
     def read(cls, value: Any) -> "Ending | None":
-        """The ending in a record's field; None where there is none, or something of another shape."""
+        """The ending in a field of a record. None if it is missing or has another shape."""
         try:
             return cls.model_validate(value)
         except ValidationError:
@@ -112,7 +111,7 @@ class Ending(_Stored):
 
 
 def origin(envelope: Envelope) -> dict[str, Any]:
-    """What an ending keeps of the envelope that led to it, as arguments of `Ending`."""
+    """The fields that an ending takes from its envelope, as arguments of `Ending`."""
     return {
         "asked": envelope.question,
         "since": envelope.since,

@@ -1,9 +1,8 @@
-"""What travels through the pipeline: one question, and what each step has added to it.
+"""The envelope: one question, and what each step has added to it.
 
-Versions: a reader accepts the current version and the one before it, so that the functions need not be
-deployed at the same instant. To change the envelope: raise VERSION, add an upgrade from the version
-before, and add a golden file of the new version to `tests/shared/messages/golden/` (the old ones are never
-edited).
+Versions: a reader accepts the current version and the previous one, so that the functions need not be
+deployed at the same instant. To change the envelope: raise VERSION, add an upgrade from the previous version,
+and add a golden file of the new version to `tests/shared/messages/golden/`. Never edit the old golden files.
 """
 
 import json
@@ -19,12 +18,12 @@ from shared.runtime.errors import Permanent, Transient
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 VERSION = 2
-#: From the version that is the key to the next one; only VERSION - 1 needs an entry.
-#: 1 → 2: `rewrite_fault`, `again`, `again_at`, `literal` and `button` came, all of which may be left out.
+#: The key is the old version; the function upgrades it to the next one. Only VERSION - 1 needs an entry.
+#: 1 → 2: the optional fields `rewrite_fault`, `again`, `again_at`, `literal` and `button` were added.
 UPGRADES: Mapping[int, Upgrade] = {1: lambda old: {**old, "version": 2}}
 
-#: An ISO 639 code. Which languages are spoken is told by the files in `shared/language/catalogues`, not here:
-#: a function that was deployed before a language came says what it has to say in English.
+#: An ISO 639 code. The files in `shared/language/catalogues` decide which languages the bot speaks, not this
+#: type: a function that was deployed before a language was added uses English for it.
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 
 
@@ -36,7 +35,7 @@ class _Part(BaseModel):
 
 
 class Turn(_Part):
-    """One utterance of the conversation so far; a pending question has no assistant's turn after it."""
+    """One message of the history. A pending question has no assistant's turn after it."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -47,8 +46,9 @@ class Turn(_Part):
 class Question(_Part):
     """What was asked, by whom and where.
 
-    `id` is the resource name of the Chat message; `conversation` the resource name whose memory counts (a
-    thread, or the space of a direct message); `thread` where the reply goes (None: not into a thread).
+    `id` is the resource name of the Chat message. `conversation` is the resource name of the conversation
+    that it belongs to (a thread, or the space of a direct message). `thread` is where the reply goes (None:
+    not into a thread).
     """
 
     id: ResourceName
@@ -62,7 +62,7 @@ class Question(_Part):
 
 
 class Context(_Part):
-    """A passage that retrieval found. `link` is what a person may open; `distance`: smaller is nearer."""
+    """A passage that was found. `link` is for people to open. A smaller `distance` is a better match."""
 
     id: str
     title: str
@@ -75,11 +75,11 @@ class Context(_Part):
 class Envelope(_Part):
     """The payload of every message on `questions`, `queries` and `findings`.
 
-    `rewrite_fault`: a reason code when the search query of a follow-up had to be made by rule, because the
-    model gave none or none that could be used; None otherwise.
-    `answer_number` counts how often the asker has had the question answered anew, and `again_at` is when that
-    was last; `literal`: search for the question's own words. `click_target` is what a click on a button of
-    ours calls; None where Chat brings no clicks. On the wire their names are `again` and `button`.
+    `rewrite_fault` is a reason code if the search query was made by rule, because the model gave no usable
+    rewrite; None otherwise. `answer_number` is the number of the answer (0 = first); it grows each time the
+    asker asks again. `again_at` is when they last did. `literal`: search for the question's own words.
+    `click_target` is what a click on a button calls (None: clicks do not arrive). On the wire `answer_number`
+    is named `again`, and `click_target` is named `button`.
     """
 
     version: Literal[2] = 2
@@ -96,12 +96,12 @@ class Envelope(_Part):
 
     @property
     def key(self) -> str:
-        """Names what is to be answered: the question, and the number of the answer if it is not the first."""
+        """Identifies the answer: the question's id, with the number of the answer if it is not the first."""
         return f"{self.question.id}#{self.answer_number}" if self.answer_number else self.question.id
 
     @property
     def since(self) -> datetime:
-        """Since when somebody waits for the answer."""
+        """When the asker began to wait for the answer."""
         return self.again_at or self.question.asked_at
 
     def to_bytes(self) -> bytes:
@@ -114,7 +114,7 @@ class Envelope(_Part):
         raw = _object(data)
         current = upgraded(raw)
         try:
-            # An upgraded one is read as JSON, too: a string of Python's may hold half an emoji.
+            # Read an upgraded one as JSON, too: a Python string may contain half of a surrogate pair.
             return cls.model_validate_json(data if current is raw else json.dumps(current))
         except ValidationError as error:
             raise Permanent("envelope_malformed", _where(error)) from None
@@ -123,7 +123,7 @@ class Envelope(_Part):
 def upgraded(
     raw: dict[str, Any], *, to: int = VERSION, upgrades: Mapping[int, Upgrade] = UPGRADES
 ) -> dict[str, Any]:
-    """`raw` itself if it is of the version `to`, or upgraded if it is of the one before.
+    """`raw` itself if it has the version `to`, or upgraded if it has the previous version.
 
     Raises Transient for a newer version and Permanent for an older or missing one.
     """

@@ -1,8 +1,9 @@
-"""How Google Chat names its spaces, threads and messages, and what a name tells.
+"""The names of spaces, threads and messages in Google Chat.
 
-`spaces/A`, `spaces/A/threads/B` and `spaces/A/messages/C`
-(developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages). Where Chat has made the name of
-a message in the thread B, C is `B.D`, and `B.B` for the message that opens it (seen, not documented).
+They are `spaces/A`, `spaces/A/threads/B` and `spaces/A/messages/C`
+(developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages). If Chat made the name of a
+message in the thread B, C is `B.D`. It is `B.B` for the message that opens the thread. Google does not
+document this; it was observed.
 """
 
 import re
@@ -15,7 +16,7 @@ SPACE = re.compile(rf"spaces/{_PART}")
 THREAD = re.compile(rf"spaces/{_PART}/threads/{_PART}")
 MESSAGE = re.compile(rf"spaces/{_PART}/messages/{_PART}")
 _OPENS_THREAD = re.compile(r"spaces/[^/]+/messages/([^/.]+)\.\1")
-#: How Chat's own spaces are called, for settings that name some.
+#: A regular expression for the names of spaces, for settings.
 OF_SPACES = r"spaces/[A-Za-z0-9_-]+"
 LONGEST = 400
 
@@ -31,22 +32,22 @@ def space_of(name: str) -> str:
 
 
 def message_name(space: str, message_id: str) -> str:
-    """The name of a message; `message_id` may be one that we have assigned."""
+    """The name of a message. `message_id` may be an id that we have assigned."""
     return f"{space}/messages/{message_id}"
 
 
 def is_message_of(space: str, name: str) -> bool:
-    """Whether a name is that of a message in a space."""
+    """Whether a name belongs to a message in a space."""
     return name.startswith(f"{space}/messages/")
 
 
 def is_thread_of(space: str, name: str) -> bool:
-    """Whether a name is that of a thread in a space."""
+    """Whether a name belongs to a thread in a space."""
     return name.startswith(f"{space}/threads/")
 
 
 def opens_thread(message: str) -> bool:
-    """Whether a name is that of a message that opens a thread; no other name tells that it opens none."""
+    """Whether the name shows that a message opens a thread. Other messages may open one as well."""
     return _OPENS_THREAD.fullmatch(message) is not None
 
 
@@ -57,10 +58,10 @@ def opening_message(thread: str) -> str:
 
 
 def messages_begin(thread: str) -> str:
-    """What the names of a thread's messages begin with, as far as Chat has made them."""
+    """The prefix of the names of a thread's messages, for names that Chat made."""
     return thread.replace("/threads/", "/messages/") + "."
 
 
 def document_id(name: str) -> str:
-    """`spaces/A/threads/B` → `spaces_A_threads_B`: a document id of Firestore may not contain a slash."""
+    """`spaces/A/threads/B` → `spaces_A_threads_B`, because a Firestore document id may not have a slash."""
     return name.replace("/", "_")

@@ -1,7 +1,7 @@
-"""A step of the pipeline: it takes an envelope, does its work and publishes what comes of it.
+"""A step of the pipeline: it takes an envelope, does its work, and publishes the result.
 
-Open the envelope, do the work, publish the follow-up, acknowledge: in this order, so that a process may die
-anywhere and the message comes again (`shared/runtime/receiver.py`).
+The order is: open the envelope, do the work, publish the result, acknowledge. So a process may die at any
+point, and the message is delivered again (`shared/runtime/receiver.py`).
 """
 
 import contextvars
@@ -22,26 +22,26 @@ from shared.runtime.outbox import Outbox
 from shared.runtime.receiver import Headers, Receiver
 from shared.runtime.settings import CommonSettings
 
-#: Seconds of the step's deadline that the work may not use: publishing, recording a failure, telling of it.
+#: Seconds of the step's deadline that are reserved for publishing, recording a failure and showing it.
 RESERVE = 15.0
-#: A step that runs this long, in seconds, says so in the question's message.
+#: After this many seconds a step says in the question's message that it is slow.
 SLOW_AFTER = 20.0
 
-#: What a progress card says besides its stages; keys of the catalogues' [progress].
+#: A note below the stages of a progress card; keys of the catalogues' [progress].
 Note = Literal["still_working", "trying_again"]
 #: How long each step so far took, in seconds, by its name.
 Times = Mapping[str, float]
 
 
 class Display(Protocol):
-    """Who shows in the question's message how it goes (`shared/chat/display.py`)."""
+    """Shows progress in the question's message (`shared/chat/display.py`)."""
 
     def say(self, envelope: Envelope, stage: str, note: Note, times: Times, deadline: Deadline) -> None:
-        """Show the stage that is under way, with a note. Raises Transient when it may cover an ending."""
+        """Show the current stage, with a note. Raises Transient if this may have covered an ending."""
 
 
 class Services(receiver.Services, Protocol):
-    """What every step asks of the world; a step's own services add to it."""
+    """What every step needs from outside. The services of a step add to it."""
 
     @property
     def outbox(self) -> Outbox: ...
@@ -57,9 +57,9 @@ class Step(Receiver[Envelope, W]):
     """One step: its name, its work, and where the result goes.
 
     `stage` is the row of the progress card that the step belongs to. `work` returns the envelope for the next
-    step, or None at the end of the pipeline. `afterwards` is for what must not delay the next step, such as
-    progress: it runs between publishing and acknowledging, and is told how long the steps took. When it
-    fails, the message is delivered again.
+    step, or None at the end of the pipeline. `afterwards` is for work that must not delay the next step, such
+    as showing progress. It runs between publishing and acknowledging, and gets the seconds that each step
+    took. If it fails, the message is delivered again.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Step(Receiver[Envelope, W]):
         self._slow_after = slow_after
 
     def open(self, headers: Headers, body: bytes) -> Envelope:
-        """The envelope in a push. Raises Permanent, or Transient for one of a newer version."""
+        """Read the envelope in a push. Raises Permanent, or Transient for a newer version."""
         return Envelope.from_bytes(data_of(headers, body))
 
     def about(self, message: Envelope) -> dict[str, str]:
@@ -91,7 +91,7 @@ class Step(Receiver[Envelope, W]):
         return {"question": message.question.id, "trace": message.trace}
 
     def question(self, message: Envelope | None, body: bytes) -> Question | str:
-        """The question, or its id in an envelope that cannot be opened or was cut off."""
+        """The question. If the envelope cannot be opened, the id in it, or an id in its place."""
         return message.question if message else question_id_in(body) or unknown_id(body)
 
     def work(self, message: Envelope, headers: Headers, deadline: Deadline) -> None:
@@ -108,7 +108,7 @@ class Step(Receiver[Envelope, W]):
                 if self._afterwards is not None:
                     self._afterwards(result, services, deadline, seconds_of(inherited))
         finally:
-            slow.finish()  # what it writes must not outlive the request
+            slow.finish()  # its write must not outlive the request
         logs.info("Step done", seconds=round(time.monotonic() - started, 3))
 
     def park(
@@ -119,12 +119,12 @@ class Step(Receiver[Envelope, W]):
         trouble: StepError,
         deadline: Deadline,
     ) -> None:
-        """Publish the message, as it came, to the dead letters."""
+        """Publish the message unchanged to the dead letters."""
         attributes = received_attributes(headers)
         self.services.outbox.park(self._dead_letter_topic, body, attributes, self.name, trouble, deadline)
 
     def failed(self, message: Envelope, headers: Headers, attempts: int, deadline: Deadline) -> None:
-        """Say once that it will be tried again; every further attempt would only write the same again."""
+        """Show once that the step will be tried again. Further attempts would only write the same text."""
         if attempts == 1:
             self._say(message, "trying_again", seconds_of(received_attributes(headers)), deadline)
 
@@ -149,15 +149,15 @@ class Step(Receiver[Envelope, W]):
         return _Later(self._slow_after, say)
 
     def _say(self, envelope: Envelope, note: Note, times: Times, deadline: Deadline) -> None:
-        """Say in the question's message how it goes. Never fails: the message is delivered again anyway."""
+        """Show a note in the question's message. Never fails: the message is delivered again anyway."""
         try:
             self.services.display.say(envelope, self._stage, note, times, deadline)
         except Exception as error:
-            logs.warning("What stands in the message is not known", error=in_one_line(error))
+            logs.warning("It is unknown what the message shows", error=in_one_line(error))
 
 
 class _Later:
-    """Work that begins in `seconds`, in a thread of its own with the caller's log context."""
+    """Work that starts after `seconds` in a thread of its own, with the caller's log context."""
 
     def __init__(self, seconds: float, work: Callable[[], None]) -> None:
         self._future: Future[None] = Future()
@@ -167,7 +167,7 @@ class _Later:
             if self._future.set_running_or_notify_cancel():
                 try:
                     self._future.set_result(context.run(work))
-                except Exception as error:  # it is raised where the work is waited for
+                except Exception as error:  # `finish` raises it
                     self._future.set_exception(error)
 
         self._timer = threading.Timer(seconds, run)
@@ -175,12 +175,12 @@ class _Later:
         self._timer.start()
 
     def cancel(self) -> None:
-        """Do not begin it any more."""
+        """Do not start the work, unless it has started."""
         self._timer.cancel()
         self._future.cancel()
 
     def finish(self) -> None:
-        """Do not begin it any more; wait for it if it has begun. Raises what it raised."""
+        """Do not start the work; if it has started, wait for it. Raises the errors of the work."""
         self.cancel()
         if not self._future.cancelled():
             self._future.result()
@@ -193,7 +193,7 @@ def serve(
     work: Callable[[Envelope, W, Deadline], Envelope | None],
     afterwards: Callable[[Envelope, W, Deadline, Times], None] | None = None,
 ) -> Step[W]:
-    """The step of a function's `main.py`, set up by its settings; the clients are made on first use."""
+    """The step for a function's `main.py`, configured by its settings. Clients are created on first use."""
     logs.set_up(settings.google_cloud_project, content=settings.log_content)
     return Step(
         name=row.name,

@@ -1,1 +1,1 @@
-"""How a request is received, a step is run, and an outside service is called."""
+"""Receiving requests, and calling outside services."""

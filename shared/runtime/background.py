@@ -1,4 +1,4 @@
-"""Work that is waited for no longer than it may take."""
+"""Runs work in a thread, so that the caller can stop waiting for it."""
 
 import contextvars
 import threading
@@ -12,7 +12,7 @@ T = TypeVar("T")
 def in_background(work: Callable[[], T]) -> Future[T]:
     """Run `work` in a thread of its own, with the caller's log context.
 
-    Whoever waits may leave it behind: the thread does not keep the process alive.
+    The caller may stop waiting: the thread does not keep the process alive.
     """
     future: Future[T] = Future()
     context = contextvars.copy_context()
@@ -20,7 +20,7 @@ def in_background(work: Callable[[], T]) -> Future[T]:
     def run() -> None:
         try:
             future.set_result(context.run(work))
-        except BaseException as error:  # it is raised where the result is asked for
+        except BaseException as error:  # `result()` raises it
             future.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()

@@ -1,15 +1,16 @@
-"""The SDKs' clients. The environment decides where they point; nothing else in the product knows.
+"""The SDKs' clients. Only the environment decides whether they call Google or local stand-ins.
 
 Pub/Sub and Firestore honour PUBSUB_EMULATOR_HOST and FIRESTORE_EMULATOR_HOST, google-genai honours
 GOOGLE_GEMINI_BASE_URL. Chat and RAG Engine have no such variable, so their endpoint is a setting: a
-`host:port` on loopback means no TLS and no credentials. Make clients on first use, never at import: gRPC
-does not survive the fork into gunicorn's worker. Each import is inside its function because each deployment
+`host:port` on loopback means no TLS and no credentials. Create clients on first use, never at import: gRPC
+does not survive the fork into gunicorn's worker. Each import is inside its function, because each deployment
 ships only the SDKs that it needs.
 """
 
 from typing import Any
 
-#: All that the bot needs of Chat (developers.google.com/workspace/chat/authenticate-authorize).
+#: The only permission for Chat that the bot needs
+#: (developers.google.com/workspace/chat/authenticate-authorize).
 CHAT_SCOPE = "https://www.googleapis.com/auth/chat.bot"
 
 
@@ -29,7 +30,7 @@ def firestore(project: str, database: str) -> Any:
 
 
 def gemini() -> Any:
-    """A `genai.Client`, set up by its own environment variables."""
+    """A `genai.Client`, configured by its own environment variables."""
     from google import genai
 
     return genai.Client()

@@ -7,7 +7,7 @@ from shared.runtime.errors import Transient
 
 
 class Deadline:
-    """A point in time that every call of a step must respect; `seconds` from now."""
+    """The time limit that all calls of a step share; it is `seconds` from now."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -19,11 +19,11 @@ class Deadline:
         return max(0.0, self._end - self._clock())
 
     def bound(self, seconds: float) -> float:
-        """At most `seconds`, and no more than is left. Raises Transient (`deadline`) when nothing is."""
+        """The smaller of `seconds` and the time left. Raises Transient (`deadline`) if no time is left."""
         if self.remaining <= 0:
             raise Transient("deadline", "the step has no time left")
         return min(seconds, self.remaining)
 
     def within(self, seconds: float) -> "Deadline":
-        """A nearer deadline for one part of the work: `seconds` from now, but never later than this one."""
+        """An earlier deadline for one part of the work: `seconds` from now, but never later than this one."""
         return Deadline(min(seconds, self.remaining), self._clock)

@@ -1,17 +1,17 @@
-"""The two kinds of failure of a step, told apart by what happens next.
+"""The two kinds of failure of a step. They differ in what happens next.
 
     StepError
-    ├── Permanent   never succeeds: to the dead letters at once, with its reason, and acknowledged
-    └── Transient   may succeed later: 503, Pub/Sub delivers again; exhausted, it becomes a dead letter
+    ├── Permanent   can never succeed: published to the dead letters at once, and acknowledged
+    └── Transient   may succeed later: 503, so Pub/Sub delivers it again; after the last attempt a dead letter
 
-A `reason` is a short code (`gemini_blocked`, `not_a_cloudevent`): the same word in the log, in the dead
-letter and in the tests.
+A `reason` is a short code, such as `gemini_blocked` or `not_a_cloudevent`. The log, the dead letter and the
+tests use the same code.
 """
 
 from typing import Any
 
-#: Errors that pass by themselves, by fully qualified name. Names, not classes: each function ships only
-#: the SDKs it needs, so not all of these can be imported.
+#: Errors that are usually temporary, by fully qualified name. They are names, not classes, because each
+#: function ships only the SDKs that it needs, so not all of these classes can be imported.
 _PASSING = {
     "builtins.ConnectionError",
     "builtins.TimeoutError",
@@ -28,7 +28,7 @@ _PASSING_CODES = {408, 409, 429, 499, 500, 502, 503, 504}
 
 
 class StepError(Exception):
-    """A failure with a reason code; the text is for operators and never holds what a person wrote."""
+    """A failure with a reason code. The text is for operators and never contains what a person wrote."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -42,8 +42,8 @@ class Permanent(StepError):
 class Transient(StepError):
     """Trying again may help.
 
-    `retry_after` is the least wait in seconds that the service asked for. `in_doubt` means that no answer
-    came: the service may have done, or may yet do, what it was asked.
+    `retry_after` is the shortest wait in seconds that the service asked for. `in_doubt` means that no
+    response came: the service may have carried out the request, or may still do so.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class Transient(StepError):
 def classify(error: Exception, service: str) -> StepError:
     """What a failed call to `service` (`firestore`, `gemini`, `rag`, `chat`, `pubsub`) means for the step.
 
-    HTTP 408, 409 (`ABORTED`), 429, 499 and 5xx but 501, and transport errors of requests, httpx and gRPC are
-    Transient; other HTTP codes are Permanent. What is none of these is a fault of our own code or of a
-    library: Transient, because the next deployment may mend it before the attempts are used up.
+    Transient: HTTP 408, 409 (`ABORTED`), 429, 499 and 5xx except 501, and transport errors of requests, httpx
+    and gRPC. Permanent: other HTTP codes. Any other error is a bug in our code or in a library. It is
+    Transient, because the next deployment may fix it before the attempts are used up.
     """
     if isinstance(error, StepError):
         return error
@@ -69,7 +69,7 @@ def classify(error: Exception, service: str) -> StepError:
         return Permanent(f"{service}_refused", f"{code} {name}")
     if code is not None:
         reason = f"{service}_throttled" if code == 429 else f"{service}_unavailable"
-        # A deadline (408, 499, 504) is our own or a proxy's; what became of the request is unknown.
+        # 408, 499 and 504 are time-outs, ours or a proxy's. The service may have carried out the request.
         in_doubt = code in {408, 499, 504}
         return Transient(reason, f"{code} {name}", retry_after=_retry_after(error), in_doubt=in_doubt)
     if _qualified_names(error) & _PASSING:
@@ -78,7 +78,7 @@ def classify(error: Exception, service: str) -> StepError:
 
 
 def in_one_line(error: Exception) -> str:
-    """What went wrong, without anything that a person wrote: foreign messages may quote it."""
+    """What went wrong, without anything that a person wrote: messages of libraries may quote it."""
     return str(error) if isinstance(error, StepError) else type(error).__name__
 
 

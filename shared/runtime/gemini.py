@@ -1,8 +1,8 @@
-"""One call of Gemini, and what its response means.
+"""One call of Gemini, and the meaning of its response.
 
-The SDK raises nothing for a blocked prompt, a cut-off or an empty answer, so the response is read in this
-order: prompt feedback, finish reason, text; then the caller's `parse`, which raises ValueError for text it
-cannot use. Reason codes: gemini_blocked, gemini_cut_off, gemini_empty, gemini_invalid.
+The SDK raises nothing for a blocked prompt, a cut-off answer or an empty answer. So the response is checked
+in this order: prompt feedback, finish reason, text, and then the caller's `parse`, which raises ValueError
+for text that it cannot use. Reason codes: gemini_blocked, gemini_cut_off, gemini_empty, gemini_invalid.
 """
 
 import math
@@ -19,13 +19,13 @@ from shared.runtime.retry import MOST_UNUSABLE, Policy, call
 T = TypeVar("T")
 
 _BLOCKED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"}
-#: The API refuses a server-side deadline below this, which the SDK would derive from the timeout.
+#: The API refuses a shorter server-side deadline. The SDK would derive one from the timeout.
 LEAST_SERVER_SECONDS = 10
 
 
 class _Unusable(Transient):
     def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(reason, detail, retry_after=0)  # nothing is overloaded: there is nothing to wait for
+        super().__init__(reason, detail, retry_after=0)  # the service is not overloaded, so do not wait
 
 
 def generate(
@@ -40,8 +40,8 @@ def generate(
 ) -> T:
     """Ask the model and return `parse(text)`.
 
-    Raises Permanent when the prompt or the answer was blocked, or when the last attempt gave something
-    unusable; Transient when Gemini could not be reached in time.
+    Raises Permanent if the prompt or the answer was blocked, or if the last attempt gave an unusable answer.
+    Raises Transient if Gemini could not be reached in time.
     """
 
     unusable = 0
@@ -67,7 +67,7 @@ def generate(
 
 
 def _log_usage(model: str, usage: types.GenerateContentResponseUsageMetadata | None) -> None:
-    """What is paid for, also when the answer is of no use. Thoughts cost as much as what is said."""
+    """Log the tokens, because unusable answers cost money, too. Thoughts cost as much as the answer."""
     if usage is None:
         return
     logs.info(

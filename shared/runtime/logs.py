@@ -1,7 +1,7 @@
 """Structured logs: one JSON object a line, in the shape that Cloud Logging reads from standard output.
 
 Field names: cloud.google.com, "Structured logging", special fields in the message. Ids, reasons and
-durations are logged. What a person asked or was told is content: it is logged only where LOG_CONTENT is on.
+durations are logged. Questions and answers are content: they are logged only if LOG_CONTENT is on.
 """
 
 import json
@@ -37,9 +37,9 @@ class _JsonLines(logging.Formatter):
 
 
 def set_up(project: str, *, content: bool = False) -> None:
-    """Write our own logs as JSON lines to standard output; called once, by `main.py`.
+    """Write our own logs as JSON lines to standard output. `main.py` calls this once.
 
-    `content`: with the words of people and answers, too.
+    `content`: also log questions and answers.
     """
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(_JsonLines(project, content=content))
@@ -59,24 +59,24 @@ def context(**fields: str) -> Iterator[None]:
 
 
 def info(message: str, *, content: Mapping[str, str] | None = None, **fields: object) -> None:
-    """Log something worth knowing, with its fields; `content` only where that is to be logged."""
+    """Log an event with its fields. `content` is logged only if LOG_CONTENT is on."""
     logger.info(message, extra={"fields": fields, "content": content or {}})
 
 
 def warning(message: str, **fields: object) -> None:
-    """Log that the step went on with less than it wanted."""
+    """Log that the step continues without something it wanted."""
     logger.warning(message, extra={"fields": fields})
 
 
 def error(message: str, **fields: object) -> None:
-    """Log that something was not done."""
+    """Log that something failed."""
     logger.error(message, extra={"fields": fields})
 
 
 def frames(error: BaseException) -> list[str]:
-    """Where an error came from: `file:line function`, innermost last, without any values or messages.
+    """The stack of an error: `Error at file:line function`, innermost last, without any values or messages.
 
-    Of libraries only where they raised it is of use; our own code is there in full.
+    It has all frames of our own code. Of a library it has only the frame that raised the error.
     """
     chain = [error]
     while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and len(chain) < 5:

@@ -1,4 +1,4 @@
-"""Publishing: the next step's message, and dead letters."""
+"""Publishes messages to the next step and to the dead letters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,14 +18,15 @@ class Outbox:
         self._project = project
 
     def send(self, topic: str, message: Message, deadline: Deadline) -> str:
-        """Publish, and return the message id once it is stored. Raises Transient or Permanent."""
+        """Publish a message, and return its id when Pub/Sub has stored it. Raises Transient or Permanent."""
         path = f"projects/{self._project}/topics/{topic}"
 
         def publish(timeout: float) -> str:
             future = self._client.publish(
                 path, message.data, retry=None, timeout=timeout, **message.attributes
             )
-            # The client's own timeout starts when its thread gets to it: this one bounds the whole wait.
+            # The client's own timeout starts only when its thread sends the message. This one limits the
+            # whole wait.
             message_id: str = future.result(timeout=timeout)
             return message_id
 
@@ -40,7 +41,7 @@ class Outbox:
         trouble: StepError,
         deadline: Deadline,
     ) -> None:
-        """Publish what `step` cannot go on with to the dead letters. Raises Transient or Permanent."""
+        """Publish a message that `step` cannot process to the dead letters. Raises Transient or Permanent."""
         marks = {"dead-letter-step": step, "dead-letter-reason": trouble.reason}
         self.send(topic, Message(data, {**attributes, **marks}), deadline)
         logs.error("Parked in the dead letters", reason=trouble.reason, error=str(trouble))

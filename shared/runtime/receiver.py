@@ -1,13 +1,13 @@
-"""The one receiver of every function: it decides what becomes of a request.
+"""The base class of all receivers. It decides what happens to a request.
 
     receive → open → work → done
                  ╰──────┴─→ Permanent: park, then done
                  ╰──────┴─→ Transient: deliver it again
 
-`Step`, ingest's `Door` and `Teller` say how a request is opened, what the work is and what parking means. A
-request is answered `done` only after its result, or the request itself, is safe. No exception leaves a
-receiver: the framework would answer 500 and print what the error says. Every failed attempt is recorded with
-its reason, as far as the request tells which question it is about.
+`Step`, ingest's `Door`, `Teller` and `Sweeper` define how to open a request, what the work is, and what
+parking means. The reply is `done` only after the result, or the request itself, is stored. No exception
+leaves a receiver, because the framework would reply 500 and print the text of the error. Every failed attempt
+is recorded with its reason, if the question is known.
 """
 
 import threading
@@ -20,34 +20,36 @@ from shared.runtime.cloudevent import is_whole
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, StepError, Transient, classify, in_one_line
 
-#: A body and a status, as the framework takes them.
+#: A body and a status, as the framework expects them.
 HttpReply = tuple[Any, int]
 Headers = Mapping[str, str]
 
 
 class HasId(Protocol):
-    """A question, as far as it matters here."""
+    """The part of a question that is needed here."""
 
     @property
     def id(self) -> str: ...
 
 
 class FailureRecords(Protocol):
-    """Where failed attempts are recorded (`shared/memory/failures.py`)."""
+    """The store of failed attempts (`shared/memory/failures.py`)."""
 
-    def note(self, question: Any, step: str, trouble: StepError, stack: list[str], deadline: Deadline) -> int:
-        """Record one failed attempt; returns how many there were."""
+    def record(
+        self, question: Any, step: str, trouble: StepError, stack: list[str], deadline: Deadline
+    ) -> int:
+        """Record one failed attempt, and return how many there were."""
 
 
 class Services(Protocol):
-    """What every receiver asks of the world; a function's own services add to it."""
+    """What every receiver needs from outside. The services of a function add to it."""
 
     @property
     def failures(self) -> FailureRecords: ...
 
 
 class Refusal(Exception):
-    """The request is not from whom it must be from. It gets `reply`, and nothing of it is kept."""
+    """The request is not from an accepted caller. It gets `reply`, and nothing of it is stored."""
 
     def __init__(self, reason: str, reply: HttpReply) -> None:
         super().__init__(reason)
@@ -59,9 +61,9 @@ W = TypeVar("W", bound=Services)
 
 
 class Receiver(ABC, Generic[M, W]):
-    """Receives the requests of one function. `seconds` is the time for all that a request leads to."""
+    """Receives the requests of one function. `seconds` is the deadline for the work on a request."""
 
-    #: To a Pub/Sub push only 2xx is an acknowledgement; any 4xx would mean "deliver it again", as 503 does.
+    #: For a Pub/Sub push only 2xx is an acknowledgement. Any 4xx would mean "deliver it again", as 503 does.
     done: HttpReply = ("", 204)
     redeliver: HttpReply = ("", 503)
 
@@ -74,7 +76,7 @@ class Receiver(ABC, Generic[M, W]):
 
     @property
     def services(self) -> W:
-        """The services, made on first use and once. When that fails, the next request tries again."""
+        """The services, created once, on first use. If that fails, the next request tries again."""
         with self._lock:
             if self._services is None:
                 self._services = self._open_services()
@@ -86,24 +88,24 @@ class Receiver(ABC, Generic[M, W]):
 
     @abstractmethod
     def work(self, message: M, headers: Headers, deadline: Deadline) -> None:
-        """Do what a message asks for, and pass the result on. Raises Permanent or Transient."""
+        """Process a message, and pass the result on. Raises Permanent or Transient."""
 
     @abstractmethod
     def park(
         self, message: M | None, headers: Headers, body: bytes, trouble: StepError, deadline: Deadline
     ) -> None:
-        """Keep what can never succeed (None: it could not be opened). Raises Permanent or Transient."""
+        """Store a message that can never succeed (None: it is unreadable). Raises Permanent or Transient."""
 
     @abstractmethod
     def question(self, message: M | None, body: bytes) -> HasId | str | None:
-        """The question that a request is about, its id, or what stands for it; None to record nothing."""
+        """The question of a request, its id, or an id in its place. None: record nothing."""
 
     def about(self, message: M) -> dict[str, str]:
-        """What every log line of a message names, such as its question and its trace."""
+        """The fields for every log line of a message, such as its question and its trace."""
         return {}
 
     def failed(self, message: M, headers: Headers, attempts: int, deadline: Deadline) -> None:
-        """A message will be delivered again after so many failed attempts (0: unknown). Must not fail."""
+        """Called when a message will come again, after `attempts` failures (0: unknown). Must not fail."""
 
     def receive(self, headers: Headers, body: bytes) -> HttpReply:
         """Handle one request."""
@@ -146,11 +148,11 @@ class Receiver(ABC, Generic[M, W]):
     def _record(
         self, question: HasId | str | None, trouble: StepError, stack: list[str], deadline: Deadline
     ) -> int:
-        """How often the step has failed for this question; 0 where that is not recorded."""
+        """How often the step has failed for this question; 0 if that is not recorded."""
         if question is None:
             return 0
         try:
-            return self.services.failures.note(question, self.name, trouble, stack, deadline)
+            return self.services.failures.record(question, self.name, trouble, stack, deadline)
         except Exception as failure:
             logs.error("The failure could not be recorded", error=in_one_line(failure))
             return 0
@@ -161,6 +163,8 @@ class Receiver(ABC, Generic[M, W]):
         try:
             self.park(message, headers, body, trouble, deadline)
         except Exception as failure:
-            logs.error("Could not be parked; it will be delivered again", error=in_one_line(failure))
+            logs.error(
+                "The message could not be parked; it will be delivered again", error=in_one_line(failure)
+            )
             return self.redeliver
         return self.done

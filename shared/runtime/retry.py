@@ -1,6 +1,7 @@
-"""The one place that tries a call again, and how often each kind of call is tried.
+"""The only place that retries calls, and the number of attempts for each kind of call.
 
-The SDKs' own retries are off (`retry=None`), because their `timeout=` bounds one attempt and not the call.
+The SDKs' own retries are off (`retry=None`), because their `timeout=` limits one attempt and not the whole
+call.
 """
 
 import random
@@ -15,17 +16,19 @@ from shared.runtime.errors import StepError, Transient, classify
 
 T = TypeVar("T")
 
-#: Wait before the second attempt, in seconds; doubled for each further one, and jittered by ±50 %.
+#: Wait before the second attempt, in seconds. It doubles for each further attempt, with a jitter of ±50 %.
 FIRST_WAIT = 0.3
 LONGEST_WAIT = 8.0
-#: Seconds that a client may take to notice by itself that its time is up; its own error tells more.
+#: Extra seconds for a client to notice its own timeout, because its error says more than ours.
 GRACE = 0.25
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How one kind of call is tried: the service that reason codes name, seconds for one attempt, and how
-    many attempts at most. The deadline of the call may end them sooner."""
+    """How to retry one kind of call: the service in reason codes, seconds for one attempt, and most attempts.
+
+    The deadline of the call may end the attempts sooner.
+    """
 
     service: str
     timeout: float
@@ -34,21 +37,21 @@ class Policy:
 
 #: Reading and changing a document.
 FIRESTORE = Policy("firestore", 3, 3)
-#: The same where the step goes on without it, or is soon done again.
+#: The same if the step can continue without it, or if the caller repeats it itself.
 FIRESTORE_ONCE = Policy("firestore", 3, 1)
 #: A single call that is not part of a change.
 FIRESTORE_SINGLE = Policy("firestore", 3, 4)
-#: Recording an ending: without it there is nothing to post. In fact the deadline ends the attempts.
+#: Recording an ending. Nothing can be posted without it, so in practice only the deadline ends the attempts.
 FIRESTORE_END = Policy("firestore", 3, 12)
 #: The queries and deletions of `/forget`.
 FIRESTORE_FORGET = Policy("firestore", 8, 4)
 GEMINI_REWRITE = Policy("gemini", 8, 4)
 GEMINI_ANSWER = Policy("gemini", 45, 4)
-#: An unusable response of Gemini is worth one more try, not all the attempts of a redelivered message.
+#: After this many unusable responses of Gemini the question fails for good.
 MOST_UNUSABLE = 2
 #: RAG Engine answers within about a second.
 RAG = Policy("rag", 10, 4)
-#: An answer or an apology; in fact the deadline ends the attempts.
+#: An answer or an apology. In practice only the deadline ends the attempts.
 CHAT_FINAL = Policy("chat", 5, 10)
 #: Progress must never delay the answer.
 CHAT_PROGRESS = Policy("chat", 3, 1)
@@ -68,10 +71,10 @@ def call(
 ) -> T:
     """Run `work(timeout)` until it succeeds, as often as the policy says and within the deadline.
 
-    `work` gets the seconds that this attempt may take. Exceptions in `answers` are answers of the service
-    (already there, not found) and pass through untouched. `failed` is told of every other failure.
-    Raises Permanent at once, or the last Transient when the attempts or the time are used up; a longer
-    `Retry-After` than there is time ends it early.
+    `work` gets the seconds that this attempt may take. Exceptions in `answers` are valid responses of the
+    service (already exists, not found) and are raised unchanged. `failed` is called with every other failure.
+    Raises Permanent at once. Raises the last Transient when the attempts or the time are used up, or when
+    `Retry-After` is longer than the time left.
     """
     attempt = 0
     while True:
@@ -93,16 +96,16 @@ def call(
 
 
 def _bounded(work: Callable[[float], T], timeout: float) -> T:
-    """Run one attempt, and wait for it no longer than it may take.
+    """Run one attempt in a thread of its own, and wait at most `timeout` seconds for it.
 
-    The clients of REST services bound the time between two bytes, not the whole call, and fetching a token
-    first has a time of its own. An attempt that takes longer is left behind, in a thread of its own.
+    The clients of REST services limit the time between two bytes, not the whole call. Fetching a token first
+    has a separate timeout. An attempt that takes longer is abandoned in its thread.
     """
     return in_background(lambda: work(timeout)).result(timeout + GRACE)
 
 
 def _wait(attempt: int, retry_after: float | None) -> float:
-    if retry_after is not None:  # no sooner than the service asks, and not all at the same moment
+    if retry_after is not None:  # not sooner than the service asks, and spread out
         return retry_after * random.uniform(1.0, 1.25)  # noqa: S311 - spreads retries, hides nothing
     backoff: float = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (attempt - 1))
     return backoff * random.uniform(0.5, 1.5)  # noqa: S311

@@ -1,4 +1,4 @@
-"""Settings from environment variables: one frozen object a function, read once, in `main.py`."""
+"""Settings from environment variables: one frozen object for each function, read once, in `main.py`."""
 
 import os
 import sys
@@ -24,14 +24,14 @@ def _loopback_http(url: str) -> str:
 
 #: `host:port` of a stand-in on loopback, given as an http:// URL; unset means the real service, over TLS.
 LoopbackEndpoint = Annotated[str, AfterValidator(_loopback_http)]
-#: How long a conversation, and all that is kept for it, is remembered, in hours; at most a year.
+#: How long a conversation and its questions' records are kept, in hours; at most a year.
 Hours = Annotated[float, Field(gt=0, le=8760, allow_inf_nan=False)]
 #: Each function's default is in the table (`shared/pipeline.json`).
 StepSeconds = Annotated[float, Field(ge=20, lt=600, description="Deadline of the step, in seconds")]
 
 
 class CommonSettings(BaseSettings):
-    """What every function is told. The variables are the field names in capitals."""
+    """The settings of every function. The variables are the field names in capitals."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
@@ -41,12 +41,12 @@ class CommonSettings(BaseSettings):
     dead_letter_topic: str = Field(
         default_factory=lambda: pipeline().dead_letters,
         pattern=TOPIC,
-        description="Topic for what cannot go on",
+        description="Topic of the dead letters",
     )
     chat_writes_per_second: float = Field(
         default=1, gt=0, le=1000, description="Chat's quota of writes a second in one space"
     )
-    log_content: bool = Field(default=False, description="Log what is asked and answered, too")
+    log_content: bool = Field(default=False, description="Log questions and answers, too")
     history_hours: Hours = Field(
         default=24, description="How long a conversation is remembered, and a question's record is kept"
     )
@@ -55,7 +55,7 @@ class CommonSettings(BaseSettings):
 
 
 def listed(value: Any) -> Any:
-    """The values of a variable that holds several, with commas between them."""
+    """The values of a variable that are separated by commas."""
     return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
 
 
@@ -63,9 +63,9 @@ S = TypeVar("S", bound=CommonSettings)
 
 
 def read(settings: type[S]) -> S:
-    """The settings of a function. Ends the process, naming every wrong variable, when one is wrong.
+    """Read the settings of a function. If any are wrong, end the process with a text that names them all.
 
-    A deployment with a bad setting thus fails its start-up check, and no message is touched.
+    So a deployment with a wrong setting fails its start-up check, and receives no messages.
     """
     try:
         return settings()

@@ -34,20 +34,20 @@ def test_a_redelivery_posts_and_saves_nothing_new(
     assert len(saved(firestore, sent)) == 2
 
 
-def test_an_answer_noted_before_a_crash_is_the_one_that_is_posted_after_it(
+def test_an_answer_recorded_before_a_crash_is_the_one_that_is_posted_after_it(
     services: Services, found: tuple[Context, ...], firestore: Any, message: Any
 ) -> None:
     sent = findings(found)
-    noted = ending("answer", "Noted.")
-    services.records.end(sent.question, noted, Deadline(5))
+    recorded = ending("answer", "Recorded.")
+    services.records.end(sent.question, recorded, Deadline(5))
 
     answer(sent, services, Deadline(60))
 
-    assert message(sent)["text"] == "Noted."
-    assert [turn["text"] for turn in saved(firestore, sent)] == [sent.question.text, "Noted."]
+    assert message(sent)["text"] == "Recorded."
+    assert [turn["text"] for turn in saved(firestore, sent)] == [sent.question.text, "Recorded."]
 
 
-def test_an_answer_in_parts_is_posted_again_as_it_was_noted(
+def test_an_answer_in_parts_is_posted_again_as_it_was_recorded(
     services: Services, found: tuple[Context, ...], firestore: Any, message: Any
 ) -> None:
     sent = findings(found)
@@ -61,7 +61,7 @@ def test_an_answer_in_parts_is_posted_again_as_it_was_noted(
     assert message(sent, role="part 2") is None
 
 
-def test_a_redelivered_fallback_is_the_one_that_was_noted(
+def test_a_redelivered_fallback_is_the_one_that_was_recorded(
     services: Services, found: tuple[Context, ...], faults: Any
 ) -> None:
     sent = findings(found, question=question(text="Who won the football world cup in Brazil?"))

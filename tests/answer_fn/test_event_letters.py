@@ -110,7 +110,7 @@ def test_why_pub_sub_gave_up_on_an_event_is_in_its_case(
     teller: Teller, firestore: Any, event: dict[str, Any]
 ) -> None:
     trouble = Transient("pubsub_unavailable", "503 ServiceUnavailable")
-    Failures(firestore).note(asked(event).id, "ingest", trouble, [], Deadline(5))
+    Failures(firestore).record(asked(event).id, "ingest", trouble, [], Deadline(5))
 
     teller.receive(*forwarded(event))
 

@@ -110,7 +110,7 @@ def test_what_pub_sub_forwards_gets_its_reason_from_the_failure_record(
 ) -> None:
     sent = envelope()
     trouble = Transient("rag_unavailable", "503 ServiceUnavailable")
-    Failures(firestore).note(sent.question.id, "retrieve", trouble, [], Deadline(5))
+    Failures(firestore).record(sent.question.id, "retrieve", trouble, [], Deadline(5))
 
     teller.receive(*forwarded(sent))
 
@@ -249,7 +249,7 @@ def test_a_case_counts_the_attempts_of_our_code_or_else_those_of_pub_sub(
     failed, killed = envelope(), envelope()
     for _ in range(3):
         trouble = Transient("rag_unavailable", "503 ServiceUnavailable")
-        Failures(firestore).note(failed.question.id, "retrieve", trouble, [], Deadline(5))
+        Failures(firestore).record(failed.question.id, "retrieve", trouble, [], Deadline(5))
     for sent in (failed, killed):
         headers, body = forwarded(sent)
         teller.receive({**headers, "Cloudpubsubdeadlettersourcedeliverycount": "5"}, body)

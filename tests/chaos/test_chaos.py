@@ -258,7 +258,7 @@ async def test_a_case_that_vanishes_is_reported(stack: Stack) -> None:
 
 
 @pytest.mark.slow
-async def test_a_function_whose_clock_is_ahead_notes_what_it_does_later(stack: Stack) -> None:
+async def test_a_function_whose_clock_is_ahead_records_what_it_does_later(stack: Stack) -> None:
     stack.faults.switch_on("answer-skewed", seconds=30)
     await until(lambda: bool(stack.faults.hits.get("answer-skewed")))
     async with asking(stack) as one:

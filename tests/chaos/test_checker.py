@@ -30,7 +30,7 @@ from tests.support.chaos_asked import (
     case,
     final,
     healthy_world,
-    note,
+    put_record,
     said,
     thread_turns,
     turns,
@@ -54,7 +54,7 @@ def test_one_end_for_each_question_is_no_violation(healthy: Outside) -> None:
 
 def test_a_question_back_is_an_end_that_is_remembered(healthy: Outside) -> None:
     back = "Do you mean Windows or a Mac?"
-    note(healthy, ANSWERED, final(back, "clarification"))
+    put_record(healthy, ANSWERED, final(back, "clarification"))
     healthy.messages[0] = said(ANSWERED, back, cards=False)
     thread_turns(healthy)[1]["text"] = back
     without = deepcopy(healthy)
@@ -81,7 +81,7 @@ def test_no_end_goes_without_a_record(healthy: Outside, question: Asked) -> None
 
     found = check(ALL, healthy).violations
 
-    assert (Kind.NOT_NOTED, question.name) in {(each.kind, each.question) for each in found}
+    assert (Kind.NOT_RECORDED, question.name) in {(each.kind, each.question) for each in found}
 
 
 def say_it_in_a_new_thread(outside: Outside) -> None:
@@ -117,7 +117,7 @@ def save_the_turn_elsewhere(outside: Outside) -> None:
 
 
 BREAKS: list[tuple[Break, Asked | None, Kind]] = [
-    (leave_the_card, ANSWERED, Kind.NOT_AS_NOTED),
+    (leave_the_card, ANSWERED, Kind.NOT_AS_RECORDED),
     (say_it_in_a_new_thread, ANSWERED, Kind.WRONG_THREAD),
     (say_it_where_another_was_asked, ANSWERED, Kind.WRONG_THREAD),
     (lambda outside: thread_turns(outside).pop(0), ANSWERED, Kind.TURN_MISSING),
@@ -159,7 +159,7 @@ def test_a_follow_up_may_be_searched_for_with_what_an_earlier_answer_in_its_plac
 
 
 def test_of_two_questions_with_the_same_answer_the_one_without_a_message_is_lost(healthy: Outside) -> None:
-    note(healthy, FOLLOW_UP, final("Like this. [1]"))
+    put_record(healthy, FOLLOW_UP, final("Like this. [1]"))
     healthy.messages[1]["text"] = "Like this. [1]"
     healthy.messages.pop(0)
 
@@ -187,13 +187,13 @@ def test_a_sentence_is_the_end_of_a_question_that_nothing_was_kept_for(healthy: 
 def test_every_part_of_a_long_answer_is_looked_for_and_what_was_taken_back_is_no_end(
     healthy: Outside,
 ) -> None:
-    note(healthy, FOLLOW_UP, final("And so on. [1]", "answer", "And on. [1]"))
+    put_record(healthy, FOLLOW_UP, final("And so on. [1]", "answer", "And on. [1]"))
     kinds = [each.kind for each in check(ALL, healthy).violations]
     taken_back = "*(This was part of an earlier answer. The answer above replaces it.)*"
     for name, text in (("part", "And on. [1]"), ("old", taken_back)):
         healthy.messages.append({**said(FOLLOW_UP, text), "name": name})
 
-    assert kinds == [Kind.NOT_AS_NOTED]
+    assert kinds == [Kind.NOT_AS_RECORDED]
     assert check(ALL, healthy).violations == []
 
 
@@ -242,7 +242,7 @@ def test_an_apology_that_stays_after_the_replay_is_reported(healthy: Outside) ->
 def test_an_answer_that_comes_as_a_new_message_after_the_replay_is_reported(healthy: Outside) -> None:
     before = check(ALL, healthy)
     after = deepcopy(healthy)
-    note(after, FAILED, final("I do not know.", "fallback"))
+    put_record(after, FAILED, final("I do not know.", "fallback"))
     close_the_case(after)
     after.messages[4] = {**said(FAILED, "I do not know.", cards=False), "name": "another"}
 

@@ -19,7 +19,7 @@ from tests.support.chaos_asked import (
     TITLE,
     final,
     healthy_world,
-    note,
+    put_record,
     said,
     thread_turns,
     turns,
@@ -50,7 +50,7 @@ def test_of_what_was_forgotten_nothing_is_left_and_what_stood_in_chat_may_stand(
 
 
 LEFT: list[tuple[Callable[[Outside], object], Kind]] = [
-    (lambda outside: note(outside, ANSWERED, final("x")), Kind.FORGOTTEN_KEPT),
+    (lambda outside: put_record(outside, ANSWERED, final("x")), Kind.FORGOTTEN_KEPT),
     (lambda outside: thread_turns(outside).extend(turns(ANSWERED, "x")), Kind.FORGOTTEN_KEPT),
     (
         lambda outside: outside.documents["failures"].update(x={"question_id": ANSWERED.name}),
@@ -80,5 +80,5 @@ def test_what_was_asked_after_a_conversation_was_to_be_forgotten_is_looked_at_as
     found = check(ALL, forgetful, early)
 
     assert {(each.kind, each.question) for each in found.violations} == {
-        (Kind.NOT_NOTED, FOLLOW_UP.name),
+        (Kind.NOT_RECORDED, FOLLOW_UP.name),
     }

@@ -119,7 +119,7 @@ def test_a_rating_of_what_is_forgotten_or_elsewhere_is_not_kept(
     there = as_bytes(event).replace(asked.space.encode(), b"spaces/AAAAsalestyo")
     mine = asked.id.replace(asked.space, "spaces/AAAAsalestyo")
     ingest.over_https(there.replace(mine.encode(), asked.id.encode()))
-    Forgotten(firestore).note(asked.conversation, asked.asked_at, Deadline(5))
+    Forgotten(firestore).record(asked.conversation, asked.asked_at, Deadline(5))
 
     ingest.over_https(event)
 

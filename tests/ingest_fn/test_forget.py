@@ -76,7 +76,7 @@ def remember(firestore: Any) -> Callable[..., list[Question]]:
             remembering.wait_for(firestore, each)
         said = ending("answer", f"an answer to {answered.text}", search_query=answered.text)
         remembering.end(firestore, answered, said)
-        Failures(firestore).note(lost.id, "retrieve", Transient("rag_unavailable"), [], deadline)
+        Failures(firestore).record(lost.id, "retrieve", Transient("rag_unavailable"), [], deadline)
         Cases(firestore).store(letter_of(lost), None, deadline)
         firestore.collection(FEEDBACK).document(document_id(answered.id)).set(
             {"conversation": conversation, "space": space, "question_id": answered.id, "text": answered.text}
@@ -440,8 +440,8 @@ def test_a_button_forgets_nothing_of_another_space(
 
     ingest.over_https(clicked)
 
-    noted = [note.to_dict()["name"] for note in firestore.collection(FORGOTTEN).stream()]
-    assert other not in noted
+    recorded = [each.to_dict()["name"] for each in firestore.collection(FORGOTTEN).stream()]
+    assert other not in recorded
     told = ingest.said(clicked)
     assert told is not None
     assert told["text"] == text("ja", "notice", "old_button")

@@ -1,4 +1,4 @@
-"""Ingesting: a question is noted, shown and published before Chat is told that it was heard."""
+"""Ingesting: a question is recorded, shown and published before Chat is told that it was heard."""
 
 import json
 from typing import Any
@@ -166,13 +166,13 @@ def test_what_is_down_beside_it_does_not_stop_a_question(
     assert len(questions.messages()) == 1
 
 
-def test_the_question_is_noted_as_pending(door: Door, proof: dict[str, str], firestore: Any) -> None:
+def test_the_question_is_recorded_as_pending(door: Door, proof: dict[str, str], firestore: Any) -> None:
     given = event()
     door.receive(proof, body(given))
 
     name = document_id(given["message"]["thread"]["name"])
-    noted = firestore.collection(COLLECTION).document(name).get().to_dict()
-    assert [entry["question_id"] for entry in noted["pending"]] == [given["message"]["name"]]
+    recorded = firestore.collection(COLLECTION).document(name).get().to_dict()
+    assert [entry["question_id"] for entry in recorded["pending"]] == [given["message"]["name"]]
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer x.y.z"}])

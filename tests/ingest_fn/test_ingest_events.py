@@ -358,9 +358,9 @@ def test_what_is_not_understood_is_kept_and_named_without_tokens(
     assert b"s3cret" not in kept.data
     assert kept.attributes["dead-letter-step"] == "ingest"
     assert kept.attributes["dead-letter-reason"] in {"event_malformed", "event_unknown"}
-    noted = Failures(firestore).find(unknown_id(kept.data), "ingest", Deadline(5))
-    assert noted is not None
-    assert "secret" not in str(noted)
+    recorded = Failures(firestore).find(unknown_id(kept.data), "ingest", Deadline(5))
+    assert recorded is not None
+    assert "secret" not in str(recorded)
 
 
 def test_events_of_another_product_on_the_topic_are_kept_and_named(
@@ -373,12 +373,12 @@ def test_events_of_another_product_on_the_topic_are_kept_and_named(
     assert ingest.over_pubsub(created, ce_type=kind, ce_specversion="1.0") == ({}, 200)
 
     [kept] = dead_letters.messages()
-    noted = Failures(firestore).find(unknown_id(kept.data), "ingest", Deadline(5))
-    assert noted is not None
-    assert kind in noted["error"]
+    recorded = Failures(firestore).find(unknown_id(kept.data), "ingest", Deadline(5))
+    assert recorded is not None
+    assert kind in recorded["error"]
 
 
-def test_trouble_that_passes_is_noted_for_the_question_and_the_event_comes_again(
+def test_trouble_that_passes_is_recorded_for_the_question_and_the_event_comes_again(
     small_cloud: SmallCloud, faults: Any, firestore: Any, shape: str
 ) -> None:
     ingest = Ingest(small_cloud)
@@ -389,9 +389,9 @@ def test_trouble_that_passes_is_noted_for_the_question_and_the_event_comes_again
 
     asked = question_of(as_bytes(event))
     assert asked is not None
-    noted = Failures(firestore).find(asked.id, "ingest", Deadline(5))
-    assert noted is not None
-    assert noted["reason"] == "pubsub_unavailable"
+    recorded = Failures(firestore).find(asked.id, "ingest", Deadline(5))
+    assert recorded is not None
+    assert recorded["reason"] == "pubsub_unavailable"
 
 
 def test_a_removed_bot_says_nothing_and_purges(ingest: Ingest, firestore: Any, shape: str) -> None:

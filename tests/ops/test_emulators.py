@@ -81,7 +81,7 @@ def test_every_dead_letter_is_answered_once_and_the_audit_is_complete(desk: Desk
     )
     kept, taken, over = parked + forwarded, Counter[bytes](), threading.Event()
     for each in forwarded:
-        Failures(desk.firestore).note(each.question_id, "answer", TROUBLE, [], Deadline(10))
+        Failures(desk.firestore).record(each.question_id, "answer", TROUBLE, [], Deadline(10))
     publish(kept)
 
     drained = finished(started("dead", "reconcile"))

@@ -44,7 +44,7 @@ ARTICLES = {
 
 
 class Watched(World):
-    """A deployment that notes which methods of RAG Engine are called."""
+    """A deployment that records which methods of RAG Engine are called."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,15 +135,15 @@ def folder(tmp_path: Path) -> Path:
 
 def test_create_prints_the_name_for_terraform_alone_and_is_done_once(operator: Operator) -> None:
     first = operator.run("knowledge", "create", "--name", "made once", "--reason", "new team")
-    noted = operator.audit()
+    recorded = operator.audit()
     again = operator.run("knowledge", "create", "--name", "made once")
 
     assert first.stdout.startswith(f"projects/{PROJECT}/locations/local/ragCorpora/")
     assert len(first.stdout.split()) == 1
     assert again.stdout == first.stdout
     assert f'rag_corpus = "{first.stdout.strip()}"' in first.stderr
-    assert (noted["action"], noted["by"], noted["note"]) == ("knowledge-create", "tests", "new team")
-    assert noted["counts"] == {"created": 1}
+    assert (recorded["action"], recorded["by"], recorded["note"]) == ("knowledge-create", "tests", "new team")
+    assert recorded["counts"] == {"created": 1}
 
 
 def test_a_corpus_gets_a_multilingual_model_unless_told(operator: Operator) -> None:
@@ -164,9 +164,9 @@ def test_a_folder_is_uploaded_imported_and_found_by_its_gs_uri(operator: Operato
     assert set(operator.files()) == {f"{operator.bucket}/kb/{name}" for name in ARTICLES}
     assert operator.found("parking garage") == [f"{operator.bucket}/kb/en/parking.md"]
     assert operator.found("駐車場の予約") == [f"{operator.bucket}/kb/ja/parking.md"]
-    noted = operator.audit()
-    assert (noted["action"], noted["counts"]) == ("knowledge-import", {"uploaded": 3, "imported": 3})
-    assert noted["finished_at"] is not None
+    recorded = operator.audit()
+    assert (recorded["action"], recorded["counts"]) == ("knowledge-import", {"uploaded": 3, "imported": 3})
+    assert recorded["finished_at"] is not None
 
 
 def test_a_second_import_does_nothing(operator: Operator, folder: Path) -> None:

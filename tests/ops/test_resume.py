@@ -115,7 +115,7 @@ def test_killed_and_answered_meanwhile_it_is_not_sent_again(desk: Desk, inbox: A
     assert taken.is_empty()
 
 
-def test_what_has_come_back_before_it_was_noted_is_open_and_counted(desk: Desk, outbox: Outbox) -> None:
+def test_what_has_come_back_before_it_was_recorded_is_open_and_counted(desk: Desk, outbox: Outbox) -> None:
     kept = letter()
     desk.stored(kept)
 

@@ -23,7 +23,7 @@ WAY = "ingest@1764500581+0.2 reformulate@1764500582+0.4 retrieve@1764500583+12.5
 
 def test_the_error_and_the_stack_are_shown_also_when_pub_sub_forwarded_it(desk: Desk) -> None:
     kept = letter()
-    Failures(desk.firestore).note(
+    Failures(desk.firestore).record(
         kept.question_id,
         "reformulate",
         Permanent("gemini_blocked", "SAFETY"),

@@ -216,7 +216,7 @@ def test_an_answer_cites_and_links_only_what_was_retrieved(answer: str, sources:
 
 
 @fuzzed(2, answer=answers, language=st.sampled_from(["en", "ja"]), status=st.sampled_from(get_args(Status)))
-def test_whatever_is_answered_can_be_noted_and_shown(answer: str, language: str, status: str) -> None:
+def test_whatever_is_answered_can_be_recorded_and_shown(answer: str, language: str, status: str) -> None:
     composed = compose(
         rag_answer(answer, [1, 2, 3], status=status, missing=answer, ask_back=answer), CONTEXTS
     )

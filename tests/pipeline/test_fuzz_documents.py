@@ -62,8 +62,8 @@ RECORD = {
     "final": {
         "kind": "answer",
         "answered": True,
-        "text": "Noted [1].",
-        "plain": "Noted [1].",
+        "text": "Recorded [1].",
+        "plain": "Recorded [1].",
         "search_query": "VPN",
         "sources": [{"id": "c1", "number": 1, "title": "VPN", "link": None, "quote": "Install it."}],
         "asked": {"id": "spaces/A/messages/B"},
@@ -123,9 +123,9 @@ def test_a_foreign_conversation_is_read_and_written_as_if_it_were_ours(firestore
         asked = question()
         stored = put(firestore, conversations.COLLECTION, document_id(asked.conversation), foreign)
 
-        noted = remembering.wait_for(firestore, asked)
-        assert all(turn.question_id != asked.id for turn in noted.history)
-        assert Envelope.from_bytes(envelope(history=noted.history).to_bytes()).history == noted.history
+        past = remembering.wait_for(firestore, asked)
+        assert all(turn.question_id != asked.id for turn in past.history)
+        assert Envelope.from_bytes(envelope(history=past.history).to_bytes()).history == past.history
         remembering.answer(firestore, asked, "Like this.")
 
         turns = stored.get().to_dict()["turns"]
@@ -138,17 +138,18 @@ def test_a_foreign_conversation_is_read_and_written_as_if_it_were_ours(firestore
 
 
 def test_a_foreign_failure_record_is_counted_on(firestore: Any) -> None:
-    noted = Failures(firestore)
+    stored_failures = Failures(firestore)
 
     @fuzzed(0.4, foreign=documents(FAILURE))
-    def note(foreign: dict[str, Any]) -> None:
+    def record(foreign: dict[str, Any]) -> None:
         asked = question()
         stored = put(firestore, failures.COLLECTION, f"{document_id(asked.id)}.answer", foreign)
 
-        assert noted.note(asked.id, "answer", Transient("rag_unavailable"), ["a.py:1 f"], Deadline(10)) >= 1
+        trouble = Transient("rag_unavailable")
+        assert stored_failures.record(asked.id, "answer", trouble, ["a.py:1 f"], Deadline(10)) >= 1
         assert stored.get().get("reason") == "rag_unavailable"
 
-    note()
+    record()
 
 
 @pytest.fixture(scope="module")

@@ -233,9 +233,11 @@ def test_a_door_that_opens_between_two_deliveries_sends_the_same_event_again(
         open_door().receive(proof, body(given))
 
     first, second = questions.messages(2)
-    noted = firestore.collection(COLLECTION).document(document_id(given["message"]["thread"]["name"])).get()
+    recorded = (
+        firestore.collection(COLLECTION).document(document_id(given["message"]["thread"]["name"])).get()
+    )
     assert first.attributes["ce-id"] == second.attributes["ce-id"]
-    assert len(noted.get("pending")) == 1
+    assert len(recorded.get("pending")) == 1
 
 
 def test_a_full_history_with_questions_waiting_still_takes_a_turn(firestore: Any) -> None:

@@ -69,8 +69,8 @@ def turns(question: Asked, answer: str) -> list[Json]:
 
 
 def final(text: str, kind: str = "answer", *more: str, again: int = 0) -> Json:
-    noted = {"kind": kind, "text": text, "more": list(more), "plain": text, "again": again}
-    return {"final": {**noted, "search_query": ""}}
+    recorded = {"kind": kind, "text": text, "more": list(more), "plain": text, "again": again}
+    return {"final": {**recorded, "search_query": ""}}
 
 
 def case(question: Asked, *, answered: bool) -> Json:
@@ -121,7 +121,7 @@ def healthy_world() -> Outside:
     )
 
 
-def note(outside: Outside, asked: Asked, record: Json) -> None:
+def put_record(outside: Outside, asked: Asked, record: Json) -> None:
     outside.documents[RECORDS][document_of(asked.name)] = {"question_id": asked.name, **record}
 
 

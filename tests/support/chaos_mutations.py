@@ -10,7 +10,7 @@ from chaos.watch import place_of
 from chaos.world import CASES, RECORDS, TURNS, document_of
 from tests.support.chaos_asked import APOLOGY, PROGRESS, TITLE, TOO_MANY, Json
 
-#: Harms the question whose end the first message at its place shows that says the noted text.
+#: Harms the question whose end the first message at its place shows that says the recorded text.
 Mutation = Callable[[Outside, Asked], object]
 ELSEWHERE = "spaces/AAAAsalestyo/threads/elsewhere"
 
@@ -117,11 +117,11 @@ MUTATIONS: dict[str, tuple[Mutation, Kind]] = {
     ),
     "it is pointed to twice": (point_twice, Kind.POINTED_TWICE),
     "progress without a card stands": (say(TITLE), Kind.NO_END),
-    "a notice stands": (say(TOO_MANY), Kind.NOT_AS_NOTED),
-    "Chat says other than its record": (say("Something else. [1]"), Kind.NOT_AS_NOTED),
+    "a notice stands": (say(TOO_MANY), Kind.NOT_AS_RECORDED),
+    "Chat says other than its record": (say("Something else. [1]"), Kind.NOT_AS_RECORDED),
     "what is remembered is other than its record": (remember_something_else, Kind.TURN_DIFFERS),
-    "an apology stands, an answer is noted": (say(APOLOGY), Kind.NOT_AS_NOTED),
-    "it has no record": (drop_record, Kind.NOT_NOTED),
+    "an apology stands, an answer is recorded": (say(APOLOGY), Kind.NOT_AS_RECORDED),
+    "it has no record": (drop_record, Kind.NOT_RECORDED),
     "its case was never closed": (never_close, Kind.CASE_DIFFERS),
     "it is answered and pending": (leave_pending, Kind.STILL_PENDING),
     "it has a second case": (file_twice, Kind.CASE_DOUBLED),

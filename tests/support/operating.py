@@ -106,7 +106,7 @@ class Desk:
     def stored(self, kept: DeadLetter, *, failed: bool = True, **fields: Any) -> dict[str, Any]:
         """Keep a letter as `tell` does, then overwrite some fields; returns the case."""
         if failed and kept.step and not kept.reason:
-            Failures(self.firestore).note(
+            Failures(self.firestore).record(
                 kept.question_id, kept.step, TROUBLE, ["ValueError at a.py:1 f"], Deadline(5)
             )
         failure = Failures(self.firestore).find(kept.question_id, kept.step or "none", Deadline(5))

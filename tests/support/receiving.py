@@ -1,4 +1,4 @@
-"""A push endpoint for tests: notes every request and answers as the test says."""
+"""A push endpoint for tests: records every request and answers as the test says."""
 
 import asyncio
 import atexit
@@ -47,7 +47,7 @@ class Endpoint:
         self._changed = threading.Condition()
 
     async def receive(self, push: Push) -> int:
-        """Note a request; returns the status to answer it with."""
+        """Record a request; returns the status to answer it with."""
         with self._changed:
             self.pushes.append(push)
             self._changed.notify_all()

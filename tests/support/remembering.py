@@ -7,16 +7,16 @@ from shared.memory import cases
 from shared.memory.conversations import Conversations, history_in
 from shared.memory.firestore import Fields, change, document_id
 from shared.memory.records import Records, Standing
-from shared.memory.turns import Noted
+from shared.memory.turns import Past
 from shared.messages.ending import Ending
 from shared.messages.envelope import Question
 from shared.runtime.deadline import Deadline
 from tests.support.factories import ending
 
 
-def wait_for(firestore: Any, asked: Question) -> Noted:
+def wait_for(firestore: Any, asked: Question) -> Past:
     """A question waits for its answer; returns what it was asked in."""
-    memory, now, seen = Conversations(firestore, 24), datetime.now(UTC), list[Noted]()
+    memory, now, seen = Conversations(firestore, 24), datetime.now(UTC), list[Past]()
 
     def edit(current: Fields | None) -> Fields | None:
         seen.append(history_in(current, asked, now))

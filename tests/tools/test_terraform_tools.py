@@ -1,4 +1,4 @@
-"""`make deploy` and `make destroy`, with a stand-in for `terraform` that notes what it is asked."""
+"""`make deploy` and `make destroy`, with a stand-in for `terraform` that records what it is asked."""
 
 import json
 import os
@@ -18,8 +18,8 @@ from tools.terraform import ROOT
 STAND_IN = """#!/usr/bin/env python3
 import os, sys
 command = [argument for argument in sys.argv[1:] if not argument.startswith("-chdir=")]
-with open(os.environ["NOTED"], "a") as noted:
-    noted.write(" ".join(command) + chr(10))
+with open(os.environ["RECORDED"], "a") as recorded:
+    recorded.write(" ".join(command) + chr(10))
 if command[:2] == ["state", "list"]:
     print(os.environ["STATE"])
 sys.exit(int(os.environ.get("STATUS_" + command[0].upper(), 0)))
@@ -61,19 +61,19 @@ def run(tmp_path: Path) -> Any:
     terraform.parent.mkdir()
     terraform.write_text(STAND_IN)
     terraform.chmod(0o755)
-    noted = tmp_path / "noted"
-    noted.touch()
+    recorded = tmp_path / "recorded"
+    recorded.touch()
 
     def run_tool(tool: str, *arguments: str, typed: str = "", **environment: str) -> Ran:
         ran = subprocess.run(
             [sys.executable, "-m", f"tools.{tool}", *arguments], input=typed, cwd=ROOT,
             env={
-                "PATH": f"{terraform.parent}:{os.environ['PATH']}", "NOTED": str(noted),
+                "PATH": f"{terraform.parent}:{os.environ['PATH']}", "RECORDED": str(recorded),
                 "STATE": "\n".join(STATE), "STATUS_PLAN": "2", **environment,
             },
             capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
-        return Ran(ran.returncode, ran.stdout + ran.stderr, noted.read_text().splitlines())
+        return Ran(ran.returncode, ran.stdout + ran.stderr, recorded.read_text().splitlines())
 
     return run_tool
 

@@ -109,7 +109,7 @@ class Firestore:
             names.check_document(name, request.database)
             document = self._store.get(name)
             if transaction:
-                self._transactions.note_read(transaction, name, document)
+                self._transactions.record_read(transaction, name, document)
             if document is not None and request.HasField("mask"):
                 document = field_paths.project(document, paths)
             answer = pb.BatchGetDocumentsResponse(found=document, missing=name if document is None else None)

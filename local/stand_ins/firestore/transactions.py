@@ -39,7 +39,7 @@ class Transactions:
         self._open[key] = _Transaction()
         return key
 
-    def note_read(self, key: bytes, name: str, document: Message | None) -> None:
+    def record_read(self, key: bytes, name: str, document: Message | None) -> None:
         """Remember the version that the transaction read. Raises INVALID_ARGUMENT if it is not open."""
         self._versions(key).setdefault(name, version(document))
 

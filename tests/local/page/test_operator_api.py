@@ -48,7 +48,7 @@ def dead_letter(firestore: Any, error: str, **fields: Any) -> Question:
     """A question that died in the step `retrieve`, as `tell` keeps it."""
     dead = question(**fields)
     trouble = Permanent("rag_refused", error)
-    Failures(firestore).note(dead.id, "retrieve", trouble, ["retrieve.py:7 search"], Deadline(5))
+    Failures(firestore).record(dead.id, "retrieve", trouble, ["retrieve.py:7 search"], Deadline(5))
     headers, data = push(envelope(question=dead, search_query=dead.text), "reformulate")
     attributes = {name.lower(): value for name, value in headers.items()}
     parked = {"dead-letter-step": "retrieve", "dead-letter-reason": "rag_refused"}
@@ -201,10 +201,10 @@ def test_the_audit_names_the_person_and_the_selection(
 
     progress = replay(ops, group=group)
 
-    noted = firestore.collection("audit").document(progress["name"]).get().to_dict()
-    assert (noted["by"], noted["selection"]) == ("Aiko Tanaka", f"group={group} state=open")
-    assert noted["counts"] == {"stale – skipped": 1}
-    assert noted["finished_at"] is not None
+    recorded = firestore.collection("audit").document(progress["name"]).get().to_dict()
+    assert (recorded["by"], recorded["selection"]) == ("Aiko Tanaka", f"group={group} state=open")
+    assert recorded["counts"] == {"stale – skipped": 1}
+    assert recorded["finished_at"] is not None
 
 
 def test_a_canary_takes_the_oldest_and_old_ones_only_if_they_are_wanted(

@@ -30,7 +30,7 @@ EMPTY = JSONResponse({})
 
 @dataclass
 class Bot:
-    """Notes what it is sent, and answers with `answers` in turn, then `{}`; None answers too late."""
+    """Records what it is sent, and answers with `answers` in turn, then `{}`; None answers too late."""
 
     answers: list[Response | None] = field(default_factory=list)
     events: list[Json] = field(default_factory=list)
@@ -38,8 +38,8 @@ class Bot:
     times: list[float] = field(default_factory=list)
 
     def forget(self) -> None:
-        for notes in (self.answers, self.events, self.headers, self.times):
-            notes.clear()
+        for each in (self.answers, self.events, self.headers, self.times):
+            each.clear()
 
     async def hear(self, request: Request) -> Response:
         event = await request.json()

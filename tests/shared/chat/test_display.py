@@ -129,7 +129,7 @@ def test_progress_that_was_killed_before_its_look_is_replaced_when_its_message_c
     display.progress(asked, CARD, Deadline(20))
     assert shown() == "answer 0."
 
-    Forgotten(firestore).note(asked.conversation, asked.asked_at + timedelta(seconds=1), Deadline(5))
+    Forgotten(firestore).record(asked.conversation, asked.asked_at + timedelta(seconds=1), Deadline(5))
     chat.update_progress(asked, CARD, Deadline(5))
     display.progress(asked, CARD, Deadline(20))
     assert shown() == text("en", "notice", "forgotten_question")
@@ -155,7 +155,7 @@ def test_what_is_forgotten_while_it_is_posted_does_not_stay(
 ) -> None:
     standing = records.end(asked, again(0), Deadline(10))
     at = asked.asked_at + timedelta(seconds=1)
-    slow = Interrupted(chat, before=lambda: Forgotten(firestore).note(asked.conversation, at, Deadline(5)))
+    slow = Interrupted(chat, before=lambda: Forgotten(firestore).record(asked.conversation, at, Deadline(5)))
 
     Display(slow, records).ending(asked, standing, Deadline(30))  # type: ignore[arg-type]
 

@@ -106,8 +106,8 @@ def test_a_turn_beyond_the_deadline_is_not_taken(slots: Slots, space: str, waits
 def test_a_clock_that_was_wrong_holds_up_nobody(
     slots: Slots, space: str, firestore: Any, waits: list[float]
 ) -> None:
-    noted = {"space": space, "next_at": datetime.now(UTC) + timedelta(days=1)}
-    firestore.collection(COLLECTION).document(document_id(space)).set(noted)
+    recorded = {"space": space, "next_at": datetime.now(UTC) + timedelta(days=1)}
+    firestore.collection(COLLECTION).document(document_id(space)).set(recorded)
 
     slots.wait(space, Deadline(10))
 
@@ -132,7 +132,7 @@ def test_a_turn_costs_one_read_and_one_write(firestore: Any, space: str) -> None
     calls: list[str] = []
 
     class Counting:
-        """A client that notes what is asked of a document."""
+        """A client that records what is asked of a document."""
 
         def collection(self, name: str) -> Any:
             return self

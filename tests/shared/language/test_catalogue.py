@@ -48,7 +48,7 @@ def test_every_catalogue_is_complete(language: str) -> None:
         ('yes = "はい"', 'yess = "はい"', "language.yess: Extra inputs are not permitted"),
         ('last = "最後"', "", "language.pointing.last: Field required"),
         ('query = "{question}（{words}）"', 'query = "{question}"', "language.query: "),
-        ('label = "書き換え', 'label = "(書き換え', "language.label: Value error, no regular expression"),
+        ('label = "書き換え', 'label = "(書き換え', "language.label: Value error, not a regular expression"),
         ("[button]", "[button", "ja.toml: "),
     ],
 )

@@ -22,7 +22,7 @@ def memory(firestore: Any) -> Conversations:
     return Conversations(firestore, HOURS)
 
 
-def note(memory: Conversations, asked: Question) -> tuple[Turn, ...]:
+def ask(memory: Conversations, asked: Question) -> tuple[Turn, ...]:
     return remembering.wait_for(memory._client, asked).history
 
 
@@ -53,10 +53,10 @@ def reference(firestore: Any, asked: Question) -> Any:
 
 def test_a_follow_up_sees_the_question_and_the_answer_before_it(memory: Conversations) -> None:
     first = question()
-    note(memory, first)
+    ask(memory, first)
     save(memory, first, "Install the client [1].")
 
-    history = note(memory, next_in(first, "and on a Mac?"))
+    history = ask(memory, next_in(first, "and on a Mac?"))
 
     assert [(turn.role, turn.text) for turn in history] == [
         ("user", first.text),
@@ -67,8 +67,8 @@ def test_a_follow_up_sees_the_question_and_the_answer_before_it(memory: Conversa
 def test_a_question_is_never_in_its_own_history(memory: Conversations) -> None:
     asked = question()
 
-    assert note(memory, asked) == ()
-    assert note(memory, asked) == ()
+    assert ask(memory, asked) == ()
+    assert ask(memory, asked) == ()
 
 
 def test_two_turns_of_one_thread_are_both_kept(memory: Conversations, firestore: Any) -> None:
@@ -128,22 +128,22 @@ def test_a_question_that_was_answered_is_recognised_when_chat_sends_it_again(mem
 
 def test_a_pending_question_counts_for_the_next_one(memory: Conversations) -> None:
     first = question(text="how do I set up VPN")
-    note(memory, first)
+    ask(memory, first)
 
-    assert [turn.text for turn in note(memory, next_in(first, "on a Mac"))] == ["how do I set up VPN"]
+    assert [turn.text for turn in ask(memory, next_in(first, "on a Mac"))] == ["how do I set up VPN"]
 
 
 def test_a_question_pending_for_too_long_no_longer_counts(memory: Conversations) -> None:
     stale = datetime.now(UTC) - PENDING_COUNTS_FOR - timedelta(seconds=1)
     first = question(text="how do I set up VPN", asked_at=stale)
-    note(memory, first)
+    ask(memory, first)
 
-    assert note(memory, next_in(first, "on a Mac", 400)) == ()
+    assert ask(memory, next_in(first, "on a Mac", 400)) == ()
 
 
 def test_an_answered_question_is_no_longer_pending(memory: Conversations, firestore: Any) -> None:
     asked = question()
-    note(memory, asked)
+    ask(memory, asked)
     save(memory, asked)
 
     assert document(firestore, asked)["pending"] == []
@@ -157,7 +157,7 @@ def test_a_conversation_past_its_time_is_forgotten_though_it_is_still_stored(
     reference(firestore, asked).update({"expired_at": datetime.now(UTC) - timedelta(seconds=1)})
     later = next_in(asked, "and now?")
 
-    assert note(memory, later) == ()
+    assert ask(memory, later) == ()
     assert [entry["question_id"] for entry in document(firestore, asked)["pending"]] == [later.id]
     assert document(firestore, asked)["turns"] == []
 
@@ -173,7 +173,7 @@ def test_every_save_extends_the_time_by_a_day(memory: Conversations, firestore: 
 def test_conversations_know_nothing_of_each_other(memory: Conversations) -> None:
     save(memory, question())
 
-    assert note(memory, question()) == ()
+    assert ask(memory, question()) == ()
 
 
 def test_what_goes_into_a_prompt_is_bounded_and_newest_first(memory: Conversations) -> None:
@@ -181,7 +181,7 @@ def test_what_goes_into_a_prompt_is_bounded_and_newest_first(memory: Conversatio
     for number in range(12):
         save(memory, next_in(first, f"question {number}", number, number), "x" * 1_000)
 
-    history = note(memory, next_in(first, "and now?", 60))
+    history = ask(memory, next_in(first, "and now?", 60))
 
     assert sum(len(turn.text) for turn in history) <= PROMPT_CHARACTERS
     assert history[-2].text == "question 11"
@@ -219,7 +219,7 @@ def test_a_foreign_document_breaks_nothing(
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     reference(firestore, asked).set({"expired_at": tomorrow, **foreign})
 
-    assert note(memory, asked) == ()
+    assert ask(memory, asked) == ()
     save(memory, asked)
     assert len(document(firestore, asked)["turns"]) == 2
 
@@ -232,7 +232,7 @@ def test_a_well_formed_turn_beside_a_corrupted_one_is_remembered(
     turns = [None, *document(firestore, asked)["turns"], {"role": "user"}]
     reference(firestore, asked).update({"turns": turns})
 
-    assert len(note(memory, next_in(asked, "and now?"))) == 2
+    assert len(ask(memory, next_in(asked, "and now?"))) == 2
 
 
 def test_the_document_lies_where_the_ttl_policy_looks_for_it() -> None:

@@ -16,7 +16,7 @@ TROUBLE = Transient("rag_unavailable", "503")
 
 
 def failed(firestore: Any, asked: Question | str) -> int:
-    return Failures(firestore).note(asked, "retrieve", TROUBLE, ["search.py:1 search"], Deadline(10))
+    return Failures(firestore).record(asked, "retrieve", TROUBLE, ["search.py:1 search"], Deadline(10))
 
 
 @pytest.mark.parametrize("count", [2**63 - 1, -1, True, "2", None])
@@ -34,7 +34,7 @@ def test_nothing_is_recorded_of_what_is_to_be_forgotten(firestore: Any, name: st
         conversation=f"{space}/threads/T",
         id=f"{space}/messages/T.M",
     )
-    Forgotten(firestore).note(getattr(asked, name), asked.asked_at, Deadline(10))
+    Forgotten(firestore).record(getattr(asked, name), asked.asked_at, Deadline(10))
 
     assert failed(firestore, asked) == 0
     assert not Failures(firestore).reference(asked.id, "retrieve").get().exists

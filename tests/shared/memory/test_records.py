@@ -145,7 +145,7 @@ def test_a_case_that_came_after_its_answer_is_closed_by_who_wants_to_apologise(
 def test_nothing_is_recorded_of_what_is_to_be_forgotten(records: Records, firestore: Any, what: str) -> None:
     asked = question()
     asked = asked.model_copy(update={"space": f"{asked.space}{asked.id[-6:]}"})
-    Forgotten(firestore).note(getattr(asked, what), asked.asked_at, Deadline(5))
+    Forgotten(firestore).record(getattr(asked, what), asked.asked_at, Deadline(5))
 
     standing = records.end(asked, ANSWER, Deadline(5))
 
@@ -159,7 +159,7 @@ def test_what_is_forgotten_between_the_look_and_the_commit_is_not_recorded(
 ) -> None:
     asked = question()
     begun = records.begin(asked, Deadline(5))
-    Forgotten(firestore).note(asked.conversation, asked.asked_at, Deadline(5))
+    Forgotten(firestore).record(asked.conversation, asked.asked_at, Deadline(5))
 
     assert records.end(asked, ANSWER, Deadline(5), begun).forgotten
     assert stored(firestore, COLLECTION, asked.id) == {} and turns(firestore, asked) == []
@@ -168,7 +168,7 @@ def test_what_is_forgotten_between_the_look_and_the_commit_is_not_recorded(
 def test_what_is_asked_after_that_is_recorded(records: Records, firestore: Any) -> None:
     asked = question()
     forgotten_at = asked.asked_at - timedelta(microseconds=1)
-    Forgotten(firestore).note(asked.conversation, forgotten_at, Deadline(5))
+    Forgotten(firestore).record(asked.conversation, forgotten_at, Deadline(5))
 
     assert end(records, asked, ANSWER) == ANSWER
 
