@@ -15,7 +15,7 @@ class Settings(CommonSettings):
     )
     languages: Languages = Field(
         default_factory=languages,
-        description="Languages of apologies, the same as for ingest_fn; the first is the default",
+        description="Languages of apologies, the same as those of questions; the first is the default",
     )
     human_contact: str | None = Field(
         default=None, min_length=1, max_length=300, description="Whom to ask, in Markdown: an e-mail, a link"
