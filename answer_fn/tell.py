@@ -118,7 +118,10 @@ def tell(letter: DeadLetter, services: Services, deadline: Deadline) -> None:
         return
     # An event of Chat, or an unreadable envelope, gives only the question.
     sent = letter.envelope or Envelope(trace="-", question=letter.question)
-    standing = services.records.end(sent.question, apology(sent, services.contact), deadline)
+    try:
+        standing = services.records.end(sent.question, apology(sent, services.contact), deadline)
+    except Exception as error:  # until this is recorded, its case may stay open beside an answer
+        raise Transient("not_kept", in_one_line(error)) from error
     deliver(sent.question, standing, services, deadline)
     if standing.ending is not None and standing.ending.kind == APOLOGY:
         services.cases.mark_told(letter, deadline)

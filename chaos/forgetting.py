@@ -10,6 +10,7 @@ from chaos.script import TOPICS
 from chaos.verdict import Kind, Violation
 from chaos.watch import place_of
 from chaos.world import (
+    FORGOT,
     REFERENCE,
     TOMBSTONES,
     WITHOUT_WORDS,
@@ -41,7 +42,8 @@ def forgotten(asked: list[Asked], outside: Outside, done: Done) -> tuple[set[str
             continue
         questions = [q for q in asked if q.place == forgot.place and q.created < forgot.created]
         names |= {question.name for question in questions}
-        violations += _kept(questions, named)
+        if forgot.name not in outside.letters:  # the rest is deleted when its dead letter is replayed
+            violations += _kept(questions, named)
         violations += _said(forgot, asked, outside)
     return names, violations
 
@@ -67,7 +69,9 @@ def _said(forgot: Forgot, asked: list[Asked], outside: Outside) -> Iterator[Viol
     """Progress that is still shown, and messages with words of the conversation after it was forgotten."""
     here = [message for message in outside.messages if place_of(message) == forgot.place]
     since = [
-        _time(each["createTime"]) for each in here if each["createTime"] > forgot.created and _wordless(each)
+        _time(each["createTime"])
+        for each in here
+        if each["createTime"] > forgot.created and each.get("text") in FORGOT
     ]
     later = [question.created for question in asked if question.place == forgot.place]
     until = min((created for created in later if created > forgot.created), default="~")

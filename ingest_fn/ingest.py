@@ -69,7 +69,7 @@ def ingest(incoming: Incoming, services: Services, deadline: Deadline) -> None:
     """Handle one event of Chat. When this returns, a question is stored on its topic.
 
     Raises Permanent for an event that cannot be understood. Raises Transient when a question could not be
-    published, or a conversation could not be forgotten.
+    published, or its asker could not be told why not, or a conversation could not be forgotten.
     """
     other = incoming.attributes.get("ce-type", "")
     if other.startswith(_OTHER_EVENTS):
@@ -121,11 +121,12 @@ def _allowed(place: Place, settings: Settings) -> bool:
 def _ask(event: Asked, incoming: Incoming, services: Services, deadline: Deadline) -> None:
     question, most = event.question, services.settings.longest_question
     if len(question.text) > most:
-        notice(event.place, "too_long", services, deadline, length=len(question.text), most=most)
+        length = len(question.text)
+        notice(event.place, "too_long", services, deadline, needed=True, length=length, most=most)
         return
     started, registered = time.monotonic(), services.register.add(event.place, question, deadline)
     if registered.outcome == Outcome.TOO_MANY:
-        notice(event.place, "too_many", services, deadline, most=services.pace.most)
+        notice(event.place, "too_many", services, deadline, needed=True, most=services.pace.most)
     elif registered.outcome != Outcome.GO_ON:
         logs.info("The event was sent again", outcome=registered.outcome.name.lower())
     else:

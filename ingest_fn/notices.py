@@ -1,8 +1,8 @@
 """Notices: short replies to events that are not questions, or to questions that are not accepted.
 
-Posting a notice is retried until the deadline and then given up. An event never becomes a dead letter, and is
-never sent again, because of a notice. The id of a notice is derived from its event, so an event that is sent
-twice gets one notice.
+Posting a notice is retried until the deadline and then given up, unless it is the only reply to a question
+(`needed`): then the event is delivered again. The id of a notice is derived from its event, so an event that
+is sent twice gets one notice.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from shared.messages.envelope import Question
 from shared.messages.names import message_name
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import in_one_line
+from shared.runtime.errors import Transient, in_one_line
 
 
 class Services(Protocol):
@@ -26,20 +26,39 @@ class Services(Protocol):
 
 
 def notice(
-    place: Place, key: str, services: Services, deadline: Deadline, *, beside: bool = False, **values: Any
+    place: Place,
+    key: str,
+    services: Services,
+    deadline: Deadline,
+    *,
+    beside: bool = False,
+    needed: bool = False,
+    **values: Any,
 ) -> None:
-    """Post one text of the catalogue's [notice]. `beside`: in addition to the reply to the same event."""
-    say(place, Content(text(place.language, "notice", key, **values)), services, deadline, beside=beside)
+    """Post one text of the catalogue's [notice]. `beside`: in addition to the reply to the same event.
+
+    `needed`: raises Transient when it cannot be posted now. Else it never fails.
+    """
+    content = Content(text(place.language, "notice", key, **values))
+    say(place, content, services, deadline, beside=beside, needed=needed)
 
 
 def say(
-    place: Place, content: Content, services: Services, deadline: Deadline, *, beside: bool = False
+    place: Place,
+    content: Content,
+    services: Services,
+    deadline: Deadline,
+    *,
+    beside: bool = False,
+    needed: bool = False,
 ) -> None:
-    """Post one message where the event happened. Never fails."""
+    """Post one message where the event happened. `needed`: raises Transient when that is not possible now."""
     try:
         services.chat.say(addressed(place, beside=beside), content, deadline)
     except Exception as error:
         logs.error("Not said", error=in_one_line(error))
+        if needed and isinstance(error, Transient):
+            raise
 
 
 def replace(place: Place, said: str, content: Content, services: Services, deadline: Deadline) -> None:

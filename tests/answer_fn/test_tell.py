@@ -20,7 +20,7 @@ from shared.memory.records import Records
 from shared.messages.dead_letter import reference
 from shared.messages.envelope import Envelope, Question
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Transient
+from shared.runtime.errors import Permanent, Transient
 from tests.conftest import SmallCloud
 from tests.support.factories import context, ending, envelope, push, question
 from tests.support.loopback import http
@@ -314,6 +314,20 @@ def test_a_space_that_is_gone_is_no_reason_to_loop(teller: Teller, case: Any) ->
 
     assert teller.receive(*parked(envelope(question=gone))) == ("", 204)
     assert not case(gone)["told"]
+
+
+def test_a_letter_comes_again_while_its_ending_cannot_be_recorded(
+    services: Services, asked: Question, case: Any
+) -> None:
+    class Refused(Records):
+        def end(self, *_: Any, **__: Any) -> Any:
+            raise Permanent("firestore_refused", "403")
+
+    refused = Refused(services.firestore, 24)
+    teller = Teller(lambda: replace(services, records=refused))
+
+    assert teller.receive(*parked(envelope(question=asked))) == ("", 503)
+    assert not case(asked)["told"]
 
 
 @pytest.mark.parametrize("plain", ["progress", "too_many"])

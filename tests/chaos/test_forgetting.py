@@ -10,6 +10,7 @@ from chaos.checker import check
 from chaos.outside import Outside
 from chaos.verdict import End, Kind
 from chaos.world import TOMBSTONES, TURNS, document_of
+from shared.language.catalogue import text
 from tests.support.chaos_asked import (
     ALL,
     ANSWERED,
@@ -37,7 +38,7 @@ def forgetful() -> Outside:
         drop_record(healthy, question)
     del healthy.documents[TURNS][document_of(THREAD)]
     healthy.documents[TOMBSTONES] = {document_of(THREAD): {"name": THREAD}}
-    done = {**said(ANSWERED, "Done: I have deleted it.", cards=False), "name": "done"}
+    done = {**said(ANSWERED, text("en", "notice", "forgotten"), cards=False), "name": "done"}
     healthy.messages.append({**done, "createTime": "2026-11-30T10:00:08.500000Z"})
     return healthy
 

@@ -13,6 +13,7 @@ NOTICES = {"too_many": {"most": 10}, "too_long": {"length": 2500, "most": 2000},
 def test_the_sentences_that_chaos_looks_for_are_those_of_the_catalogue(language: Language) -> None:
     assert text(language, "progress", "title") in world.PROGRESS_TITLES
     assert text(language, "answer", "taken_back") in world.TAKEN_BACK
+    assert text(language, "notice", "forgotten") in world.FORGOT
     for notice, values in NOTICES.items():
         assert world.is_notice({"text": text(language, "notice", notice, **values)})
 

@@ -216,6 +216,21 @@ def test_too_many_questions_of_one_person_get_a_sentence_and_another_person_s_do
     assert dead_letters.is_empty()
 
 
+def test_who_cannot_be_told_that_a_question_is_too_long_is_told_when_the_event_comes_again(
+    small_cloud: SmallCloud, faults: Any, shape: str
+) -> None:
+    ingest = Ingest(small_cloud, {"longest_question": 10})
+    ingest.door.seconds = 1
+    event = anew(golden(f"{shape}-message-in-space"))
+    faults.switch_on("chat-down")
+
+    assert ingest.over_https(event)[1] == 503
+    faults.switch_off()
+
+    assert ingest.over_https(event)[1] == 200
+    assert ingest.said(event) is not None
+
+
 def test_questions_are_counted_for_a_minute(small_cloud: SmallCloud, firestore: Any) -> None:
     pace, person = Pace(firestore, 1), f"users/{id(object())}"
     assert pace.allows(person, question().id, Deadline(5))
