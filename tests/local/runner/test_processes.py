@@ -115,7 +115,7 @@ class Serving:
         """Send it the signal; fails when one of its processes is left, or is missing before."""
         children, functions = self.processes()
         self.process.send_signal(number)
-        output, _ = self.process.communicate(timeout=30)
+        output, _ = self.process.communicate(timeout=90)  # a busy machine is slow to end processes
 
         until = time.monotonic() + 10
         while any(map(_alive, (*children, *functions))) and time.monotonic() < until:
