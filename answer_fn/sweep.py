@@ -31,7 +31,7 @@ from shared.runtime.retry import FIRESTORE, call
 EARLIEST, LATEST = timedelta(minutes=2), timedelta(minutes=12)
 #: After this time no message of a question can be delivered again: each step has made its five attempts.
 NEVER_ENDS = timedelta(hours=1)
-#: The most questions that one call can handle in its time. The next call handles the others.
+#: The most questions of each of the two kinds that one call can handle in its time, the oldest first.
 MOST = 200
 REASON = "never_ended"
 

@@ -109,8 +109,13 @@ class Display:
             # If Chat refused the card, the sources are below the text.
             if all(said is None or said.startswith(part) for said, part in zip(shown, must, strict=True)):
                 return
+            # Not by `ending`: its log line is when an answer was first there, which alerts watch.
+            standing = self._records.standing(question, deadline)
+            if standing.rank is None:
+                return  # its record has expired or was deleted meanwhile
             logs.error("Chat shows the wrong text; the ending is posted again")
-            self.ending(question, self._records.standing(question, deadline), deadline)
+            self._post(question, standing, deadline)
+            self._look(question, standing.rank, deadline)
         except Permanent as error:
             logs.error("The ending cannot be posted again", error=in_one_line(error))
 

@@ -63,6 +63,19 @@ def test_progress_that_stands_in_place_of_an_ending_is_replaced(
     assert message(envelope(question=asked))["text"] == "One [1]."
 
 
+def test_a_repair_is_not_logged_as_a_late_answer(
+    sweeper: Sweeper, services: Services, firestore: Any, asked: Question, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended(services, firestore, asked, EARLIEST)
+    services.chat.update_progress(asked, progress("en", "writing"), Deadline(5))
+    caplog.clear()
+
+    sweep(sweeper)
+
+    assert "posted again" in caplog.text
+    assert "Posted" not in [record.message for record in caplog.records]
+
+
 def test_a_part_that_says_something_else_is_replaced(
     sweeper: Sweeper,
     services: Services,
