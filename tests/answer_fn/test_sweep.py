@@ -1,5 +1,6 @@
 """What nobody works on is set right: an ending that Chat does not show, a question without an end."""
 
+import logging
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -69,6 +70,7 @@ def test_a_repair_is_not_logged_as_a_late_answer(
     ended(services, firestore, asked, EARLIEST)
     services.chat.update_progress(asked, progress("en", "writing"), Deadline(5))
     caplog.clear()
+    caplog.set_level(logging.INFO, logger="threadwise")
 
     sweep(sweeper)
 
