@@ -8,7 +8,7 @@ from functools import partial
 from chaos.asked import Asked
 from chaos.outside import Outside
 from chaos.watch import place_of
-from chaos.world import FORGOT, Ending, Json, is_notice, is_pointer, shows
+from chaos.world import FORGOT, FORGOTTEN_QUESTION, Ending, Json, is_notice, is_pointer, shows
 
 
 @dataclass(frozen=True)
@@ -37,19 +37,19 @@ def match(
     for question in asked:
         questions[question.place].append(question)
     messages: dict[str, list[Json]] = defaultdict(list)
-    of_commands: dict[str, list[Json]] = defaultdict(list)
+    of_forgetting: dict[str, list[Json]] = defaultdict(list)
     matched = Matched(pointers=defaultdict(list))
     for message in outside.messages:
-        if message.get("text") in FORGOT:
-            kept = of_commands
+        if message.get("text") in FORGOT | FORGOTTEN_QUESTION:
+            kept = of_forgetting
         else:
             kept = matched.pointers if is_pointer(message) else messages
         kept[place_of(message)].append(message)
-    for place in {*questions, *messages, *of_commands}:
+    for place in {*questions, *messages, *of_forgetting}:
         left = _Left(messages[place])
         _by_text(questions[place], endings, left, matched)
         _by_order(questions[place], entered, left, matched, outside.not_taken)
-        matched.spare[place] = [*left.messages, *of_commands[place]]
+        matched.spare[place] = [*left.messages, *of_forgetting[place]]
     return matched
 
 

@@ -39,6 +39,13 @@ FORGOT = frozenset(
         "この会話について保存していたものをすべて削除しました。",
     }
 )
+#: What stands in the place of a forgotten question. No other question can end with it.
+FORGOTTEN_QUESTION = frozenset(
+    {
+        "I have deleted this question, because I was asked to forget this conversation.",
+        "この会話を忘れるよう頼まれたため、この質問は削除しました。",
+    }
+)
 #: Replies that do not enter the pipeline: too many questions, too long a question, a button that is too old.
 NOTICES = re.compile(
     r"You have asked more than \d|質問できるのは1分間に\d+件まで"

@@ -1,5 +1,6 @@
 """Chaos: of a conversation that is to be forgotten nothing may be left."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -83,3 +84,16 @@ def test_what_was_asked_after_a_conversation_was_to_be_forgotten_is_looked_at_as
     assert {(each.kind, each.question) for each in found.violations} == {
         (Kind.NOT_RECORDED, FOLLOW_UP.name),
     }
+
+
+def test_what_stands_for_a_forgotten_question_is_not_taken_for_the_end_of_a_later_one(
+    forgetful: Outside,
+) -> None:
+    later = replace(ANSWERED, name="spaces/S/messages/later", created="2026-11-30T10:00:09.000000Z")
+    put_record(forgetful, later, final("x"))
+    gone = said(ANSWERED, text("en", "notice", "forgotten_question"), cards=False)
+    forgetful.messages[0] = {**gone, "createTime": "2026-11-30T10:00:10.000000Z"}
+    deleted = replace(FORGOT, deleted=Counter({THREAD: 1}))
+
+    assert check([*ALL, later], forgetful, deleted).ended[later.name] == End.DELETED
+    assert Kind.LOST in {each.kind for each in check([*ALL, later], forgetful, FORGOT).violations}

@@ -14,6 +14,7 @@ def test_the_sentences_that_chaos_looks_for_are_those_of_the_catalogue(language:
     assert text(language, "progress", "title") in world.PROGRESS_TITLES
     assert text(language, "answer", "taken_back") in world.TAKEN_BACK
     assert text(language, "notice", "forgotten") in world.FORGOT
+    assert text(language, "notice", "forgotten_question") in world.FORGOTTEN_QUESTION
     for notice, values in NOTICES.items():
         assert world.is_notice({"text": text(language, "notice", notice, **values)})
 
