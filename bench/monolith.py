@@ -32,9 +32,10 @@ from shared.chat.cards import progress
 from shared.chat.endings import contents_of
 from shared.chat.events import question_of
 from shared.chat.message import message_id
-from shared.memory.firestore import Fields, document_id
+from shared.memory.firestore import Fields
 from shared.messages.ending import Ending
 from shared.messages.envelope import Envelope, Question, Turn
+from shared.messages.names import document_id
 from shared.runtime import clients
 from shared.runtime.deadline import Deadline
 from shared.runtime.gemini import generate

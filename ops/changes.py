@@ -1,25 +1,21 @@
 """Change cases by compare-and-set. One commit writes the change and its entry in the audit."""
 
-import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
+from google.api_core.exceptions import AlreadyExists
 
 from ops.audit import Audit, Operation, entry
 from shared.memory.cases import COLLECTION, DISCARDED
-from shared.memory.firestore import Fields, read
+from shared.memory.firestore import Fields, change_all
 from shared.memory.firestore import change as compare_and_set
 from shared.runtime.deadline import Deadline
-from shared.runtime.errors import Transient
 from shared.runtime.retry import FIRESTORE_SINGLE, call
 
 #: Seconds for changing one case.
 WAIT_FOR_ONE = 30.0
-MOST_CHANGES = 8
 #: How many of its latest operations a case keeps. The audit keeps all of them.
 MOST_ACTIONS = 20
 IMPORTED, THERE = "imported", "there already – skipped"
@@ -73,20 +69,22 @@ class Changes:
         `decide` gets the case as it is now, more than once if somebody else changes it meanwhile. Raises
         Permanent or Transient.
         """
-        deadline = Deadline(WAIT_FOR_ONE)
-        for number in range(MOST_CHANGES):
-            if number:
-                time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
-            snapshot = read(self._cases.document(case_id), deadline)
-            if not snapshot.exists:
-                return Change("gone")
-            change = decide(snapshot.to_dict() or {})
-            try:
-                self._commit(snapshot, operation, change, deadline)
-            except (FailedPrecondition, NotFound):
-                continue
-            return change
-        raise Transient("firestore_contention", f"{MOST_CHANGES} writers were faster")
+        change = Change("gone")
+
+        def edit(documents: list[Fields | None]) -> list[Fields | None]:
+            nonlocal change
+            current, _ = documents
+            if current is None:
+                change = Change("gone")
+                return []
+            change = decide(current)
+            actions = _actions(current, operation, change.outcome)
+            fields = None if change.fields is None else {**change.fields, "actions": actions}
+            return [fields, entry(case_id, current, change.outcome, change.detail)]
+
+        references = [self._cases.document(case_id), self._audit.message(operation, case_id)]
+        change_all(self._client, references, edit, Deadline(WAIT_FOR_ONE), policy=FIRESTORE_SINGLE)
+        return change
 
     def set(self, case_id: str, decide: Callable[[Fields], Fields | None]) -> Fields | None:
         """Change a case without an entry in the audit, if a later change writes that entry."""
@@ -96,23 +94,6 @@ class Changes:
             lambda current: None if current is None else decide(current),
             Deadline(WAIT_FOR_ONE),
         )
-
-    def _commit(self, snapshot: Any, operation: Operation, change: Change, deadline: Deadline) -> None:
-        current = snapshot.to_dict() or {}
-
-        def commit(timeout: float) -> None:
-            batch = self._client.batch()
-            if change.fields is not None:
-                fields = {**change.fields, "actions": _actions(current, operation, change.outcome)}
-                option = self._client.write_option(last_update_time=snapshot.update_time)
-                batch.update(snapshot.reference, fields, option=option)
-            batch.set(
-                self._audit.message(operation, snapshot.id),
-                entry(snapshot.id, current, change.outcome, change.detail),
-            )
-            batch.commit(retry=None, timeout=timeout)
-
-        call(commit, FIRESTORE_SINGLE, deadline, answers=(FailedPrecondition, NotFound))
 
 
 def _actions(current: Fields, operation: Operation, outcome: str) -> list[Any]:

@@ -10,7 +10,8 @@ from ops.changes import WAIT_FOR_ONE, Changes
 from ops.errors import Exit, OpsError
 from ops.selection import Selection
 from shared.memory.cases import STATES
-from shared.memory.firestore import Fields, document_id, read
+from shared.memory.firestore import Fields, read
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 
 #: Seconds for reading all cases.

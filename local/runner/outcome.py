@@ -11,9 +11,9 @@ from google.cloud.firestore import Client
 
 from local.places import PROJECT, Places
 from shared.chat.message import message_id, part_role
-from shared.memory.firestore import Fields, document_id
+from shared.memory.firestore import Fields
 from shared.memory.records import COLLECTION
-from shared.messages.names import message_name, space_of
+from shared.messages.names import document_id, message_name, space_of
 
 #: Seconds to wait for an answer: the whole pipeline with a slow model.
 PATIENCE = 90.0

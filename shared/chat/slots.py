@@ -17,7 +17,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, document_id, expiry
+from shared.memory.firestore import Fields, change, expiry
+from shared.messages.names import document_id
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient, in_one_line

@@ -17,10 +17,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, document_id, expiry, read
+from shared.memory.firestore import Fields, change, expiry, read
 from shared.memory.turns import Past, asked_of, counting, entries, fitting, past_of, size_of, turn_of
 from shared.messages.ending import REMEMBERED, Ending
 from shared.messages.envelope import Question, Turn
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 
 COLLECTION = "chat_threads"

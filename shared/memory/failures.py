@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change_all, count, document_id, expiry, read
+from shared.memory.firestore import Fields, change_all, count, expiry, read
 from shared.memory.forgotten import Forgotten, covers
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError
 from shared.runtime.retry import FIRESTORE_ONCE

@@ -9,12 +9,9 @@ from typing import Any
 from google.api_core.exceptions import AlreadyExists, FailedPrecondition, NotFound
 from google.cloud.firestore import DELETE_FIELD
 
-from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from shared.runtime.retry import FIRESTORE, Policy, call
-
-__all__ = ["Fields", "change", "change_all", "count", "document_id", "expiry", "read", "read_all"]
 
 #: How often a change is tried if another writer changes the document at the same time.
 MOST_CHANGES = 8
@@ -47,36 +44,6 @@ def count(fields: Fields, name: str) -> int:
 def read(reference: Any, deadline: Deadline, policy: Policy = FIRESTORE) -> Any:
     """The snapshot of a document. `.exists` is false if there is no document."""
     return call(lambda timeout: reference.get(retry=None, timeout=timeout), policy, deadline)
-
-
-def change(
-    client: Any,
-    reference: Any,
-    edit: Callable[[Fields | None], Fields | None],
-    deadline: Deadline,
-    policy: Policy = FIRESTORE,
-) -> Fields | None:
-    """Compare-and-set on one document. Returns the document's fields afterwards.
-
-    `edit` gets the fields (None: no document) and returns the new ones. It returns None to leave the document
-    unchanged, or {} to delete it. This uses no transaction, because transactions on one busy document are
-    very slow. `edit` runs again if another writer was faster. After MOST_CHANGES times Transient
-    (`firestore_contention`) is raised.
-    """
-    for number in range(MOST_CHANGES):
-        if number:  # the same writers may come again, so spread the next attempts
-            time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
-        snapshot = read(reference, deadline, policy)
-        current: Fields | None = snapshot.to_dict() if snapshot.exists else None
-        wanted = edit(current)
-        if wanted is None:
-            return current
-        try:
-            _write(client, reference, snapshot, wanted, deadline, policy)
-        except (AlreadyExists, FailedPrecondition, NotFound):
-            continue
-        return wanted
-    raise Transient("firestore_contention", f"{MOST_CHANGES} writers were faster")
 
 
 def read_all(
@@ -113,17 +80,18 @@ def change_all(
     """Compare-and-set on several documents: one read, and one commit that changes all of them or none.
 
     `edit` gets the fields of each document (None: no document). It returns the fields to set for each (None:
-    leave it unchanged), or an empty list to leave all unchanged. If it changes any document, no document may
-    have changed since it was read. Otherwise `edit` runs again. After MOST_CHANGES times Transient
-    (`firestore_contention`) is raised. `seen` are snapshots that were read before, with the same `fields`.
+    leave it unchanged; {}: delete it), or an empty list to leave all unchanged. If it changes any document,
+    no document may have changed since it was read. Otherwise `edit` runs again. After MOST_CHANGES times
+    Transient (`firestore_contention`) is raised. `seen` are snapshots that were read before, with the same
+    `fields`. This uses no transaction, because transactions on one busy document are very slow.
     """
     for number in range(MOST_CHANGES):
-        if number:
+        if number:  # the same writers may come again, so spread the next attempts
             time.sleep(min(random.uniform(0, 0.04 * 2**number), deadline.remaining))  # noqa: S311
         if seen is None or number:
             seen = read_all(client, references, deadline, fields=fields, policy=policy)
         wanted = edit([snapshot.to_dict() if snapshot.exists else None for snapshot in seen])
-        if not any(wanted):
+        if all(each is None for each in wanted):
             return
         try:
             _commit(client, list(zip(seen, wanted, strict=True)), deadline, policy)
@@ -131,6 +99,26 @@ def change_all(
             continue
         return
     raise Transient("firestore_contention", f"{MOST_CHANGES} writers were faster")
+
+
+def change(
+    client: Any,
+    reference: Any,
+    edit: Callable[[Fields | None], Fields | None],
+    deadline: Deadline,
+    policy: Policy = FIRESTORE,
+) -> Fields | None:
+    """Compare-and-set on one document, as `change_all`. Returns the fields that were set, or else found."""
+    fields: Fields | None = None
+
+    def edit_one(documents: list[Fields | None]) -> list[Fields | None]:
+        nonlocal fields
+        wanted = edit(documents[0])
+        fields = documents[0] if wanted is None else wanted
+        return [wanted]
+
+    change_all(client, [reference], edit_one, deadline, policy=policy)
+    return fields
 
 
 def _commit(
@@ -143,6 +131,8 @@ def _commit(
             batch.create(reference, wanted)
         elif not snapshot.exists:  # a missing document must still be missing
             batch.delete(reference, option=client.write_option(exists=False))
+        elif wanted == {}:
+            batch.delete(reference, option=client.write_option(last_update_time=snapshot.update_time))
         else:
             option = client.write_option(last_update_time=snapshot.update_time)
             batch.update(reference, wanted or _NOTHING, option=option)
@@ -152,19 +142,3 @@ def _commit(
         deadline,
         answers=(AlreadyExists, FailedPrecondition, NotFound),
     )
-
-
-def _write(
-    client: Any, reference: Any, snapshot: Any, wanted: Fields, deadline: Deadline, policy: Policy
-) -> None:
-    def write(timeout: float) -> None:
-        if not snapshot.exists:
-            reference.create(wanted, retry=None, timeout=timeout)
-            return
-        option = client.write_option(last_update_time=snapshot.update_time)
-        if wanted:
-            reference.update(wanted, option=option, retry=None, timeout=timeout)
-        else:
-            reference.delete(option=option, retry=None, timeout=timeout)
-
-    call(write, policy, deadline, answers=(AlreadyExists, FailedPrecondition, NotFound))

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.memory import retention
-from shared.memory.firestore import Fields, change, document_id, expiry, read_all
+from shared.memory.firestore import Fields, change, expiry, read_all
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 
 COLLECTION = "forgotten"

@@ -17,10 +17,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.memory import cases, conversations, retention
-from shared.memory.firestore import Fields, change_all, document_id, expiry, read, read_all
+from shared.memory.firestore import Fields, change_all, expiry, read, read_all
 from shared.memory.forgotten import Forgotten, covers
 from shared.messages.ending import Ending, Rank
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.retry import FIRESTORE_END
 

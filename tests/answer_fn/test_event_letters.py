@@ -23,9 +23,9 @@ from shared.chat.payloads import storable
 from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION
 from shared.memory.failures import Failures
-from shared.memory.firestore import document_id
 from shared.messages.dead_letter import reference, unknown_id
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient

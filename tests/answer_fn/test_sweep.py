@@ -12,10 +12,10 @@ from answer_fn.sweep import EARLIEST, LATEST, NEVER_ENDS, REASON, Sweeper
 from answer_fn.tell import Services
 from shared.chat.cards import progress
 from shared.memory import cases, records
-from shared.memory.firestore import document_id
 from shared.memory.records import Records
 from shared.messages.dead_letter import reference
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from tests.conftest import SmallCloud
 from tests.support.factories import ending, envelope

@@ -15,10 +15,10 @@ from shared.chat.message import Content, message_id
 from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION
 from shared.memory.failures import Failures
-from shared.memory.firestore import document_id
 from shared.memory.records import Records
 from shared.messages.dead_letter import reference
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
 from tests.conftest import SmallCloud

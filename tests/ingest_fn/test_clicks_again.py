@@ -16,8 +16,8 @@ from shared.chat.buttons import MOST_AGAIN
 from shared.chat.cards import progress
 from shared.language.catalogue import text
 from shared.memory.cases import COLLECTION as CASES
-from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from tests.conftest import SmallCloud
 from tests.support.clicking import FOUND, OTHER, buttons_of, click, offered, sent_on, told

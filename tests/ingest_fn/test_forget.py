@@ -24,12 +24,12 @@ from shared.memory import cases, conversations, failures, records
 from shared.memory.cases import Cases
 from shared.memory.failures import Failures
 from shared.memory.feedback import COLLECTION as FEEDBACK
-from shared.memory.firestore import document_id
 from shared.memory.forgotten import COLLECTION as FORGOTTEN
 from shared.memory.forgotten import Forgotten
 from shared.memory.records import Records
 from shared.messages.dead_letter import DeadLetter
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from shared.runtime.cloudevent import message
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient

@@ -13,8 +13,8 @@ from local.stand_ins.tokens import Signer
 from shared.chat.message import message_id
 from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
-from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from tests.conftest import SmallCloud
 from tests.support import remembering
 from tests.support.factories import SPACE, ending

@@ -8,8 +8,8 @@ import pytest
 
 from ops.reconcile import letter_from_pull
 from shared.memory.failures import Failures
-from shared.memory.firestore import document_id
 from shared.messages.dead_letter import reference
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent
 from tests.support.factories import context, envelope, question, turn

@@ -11,8 +11,8 @@ import pytest
 from local.places import HOST, PROJECT
 from shared.memory.cases import COLLECTION
 from shared.memory.conversations import COLLECTION as CONVERSATIONS
-from shared.memory.firestore import document_id
 from shared.messages.dead_letter import reference
+from shared.messages.names import document_id
 from tests.support.loopback import http
 from tests.support.operating import Desk, Ran, finished, ran, started
 from tests.support.stack import HELPDESK, SALES, Stack

@@ -18,10 +18,10 @@ from answer_fn.services import open_tell_services as open_tell
 from answer_fn.settings import Settings as AnswerSettings
 from local.runner.skew import set_by
 from shared.memory import cases, conversations, records
-from shared.memory.firestore import document_id
 from shared.memory.forgotten import Forgotten, covers
 from shared.messages.ending import APOLOGY, REMEMBERED, Ending
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from tests.conftest import SmallCloud
 from tests.support.exploring import PAUSES, SKEW, STOPS, OwnClock, Stop, Stops, until_done
 from tests.support.exploring_actors import (

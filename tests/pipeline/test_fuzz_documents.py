@@ -27,9 +27,9 @@ from retrieve_fn.search import Corpus
 from shared.chat.message import message_id
 from shared.memory import conversations, failures, records
 from shared.memory.failures import Failures
-from shared.memory.firestore import document_id
 from shared.messages.ending import Ending
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient
 from shared.runtime.gemini import generate

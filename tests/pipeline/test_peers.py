@@ -38,8 +38,8 @@ from shared.chat.cards import progress
 from shared.chat.message import message_id
 from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION, MOST_BYTES
-from shared.memory.firestore import document_id
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from shared.messages.step import Step
 from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline

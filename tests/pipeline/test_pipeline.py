@@ -11,7 +11,7 @@ from local.places import HOST
 from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
 from shared.memory.feedback import COLLECTION as FEEDBACK
-from shared.memory.firestore import document_id
+from shared.messages.names import document_id
 from shared.pipeline import pipeline
 from tests.support.factories import envelope, push
 from tests.support.factories import question as asked_as

@@ -3,8 +3,8 @@
 from typing import Any
 
 from shared.memory.conversations import COLLECTION
-from shared.memory.firestore import document_id
 from shared.messages.envelope import Context, Envelope
+from shared.messages.names import document_id
 from tests.support.factories import envelope
 
 

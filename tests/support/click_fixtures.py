@@ -13,8 +13,8 @@ from answer_fn.settings import Settings as AnswerSettings
 from answer_fn.tell import Teller
 from shared.chat.message import message_id
 from shared.memory.conversations import COLLECTION as THREADS
-from shared.memory.firestore import document_id
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from tests.conftest import SmallCloud
 from tests.support.clicking import FOUND, Json

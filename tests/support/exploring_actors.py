@@ -20,9 +20,9 @@ from shared.chat.display import Display
 from shared.chat.events import question_of
 from shared.chat.message import Chat, message_id
 from shared.memory.failures import Failures
-from shared.memory.firestore import document_id
 from shared.memory.records import Records
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from shared.messages.step import SLOW_AFTER, Step
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import StepError, Transient

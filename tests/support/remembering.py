@@ -5,11 +5,12 @@ from typing import Any
 
 from shared.memory import cases
 from shared.memory.conversations import Conversations, history_in
-from shared.memory.firestore import Fields, change, document_id
+from shared.memory.firestore import Fields, change
 from shared.memory.records import Records, Standing
 from shared.memory.turns import Past
 from shared.messages.ending import Ending
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from tests.support.factories import ending
 

@@ -19,8 +19,8 @@ from local.runner.functions import Functions
 from local.runner.stack import running
 from local.stand_ins.faults import Faults
 from shared.chat.message import message_id
-from shared.memory.firestore import document_id
 from shared.memory.records import COLLECTION
+from shared.messages.names import document_id
 from tests.support.clicking import buttons_of, parameters_of
 from tests.support.loopback import http
 

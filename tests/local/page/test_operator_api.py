@@ -24,9 +24,9 @@ from local.stand_ins.faults import Faults
 from ops.reconcile import letter_from_pull
 from shared.memory.cases import COLLECTION, Cases
 from shared.memory.failures import Failures
-from shared.memory.firestore import document_id
 from shared.messages.dead_letter import reference
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
 from tests.conftest import SmallCloud

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from shared.chat.slots import BUSY, COLLECTION, Slots
-from shared.memory.firestore import document_id
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 

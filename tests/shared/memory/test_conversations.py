@@ -8,9 +8,9 @@ import pytest
 
 from shared.memory import conversations as module
 from shared.memory.conversations import COLLECTION, MOST_BYTES, Conversations
-from shared.memory.firestore import document_id
 from shared.memory.turns import PENDING_COUNTS_FOR, PROMPT_CHARACTERS
 from shared.messages.envelope import Question, Turn
+from shared.messages.names import document_id
 from tests.support import remembering
 from tests.support.factories import question
 

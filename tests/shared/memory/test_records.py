@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from shared.memory import cases, conversations
-from shared.memory.firestore import document_id
 from shared.memory.forgotten import Forgotten
 from shared.memory.records import COLLECTION, Records
 from shared.messages.ending import Ending
 from shared.messages.envelope import Question
+from shared.messages.names import document_id
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Transient
 from tests.support import remembering

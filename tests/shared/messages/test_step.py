@@ -13,10 +13,10 @@ from shared.chat.display import Display
 from shared.chat.message import Chat, Content, message_id
 from shared.language.catalogue import text
 from shared.memory.failures import COLLECTION, Failures
-from shared.memory.firestore import document_id
 from shared.memory.records import Records
 from shared.messages.dead_letter import unknown_id
 from shared.messages.envelope import Envelope, Question
+from shared.messages.names import document_id
 from shared.messages.step import Step
 from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient

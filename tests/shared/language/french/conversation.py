@@ -9,8 +9,8 @@ import pytest
 from ingest_fn.commands import help_text
 from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
-from shared.memory.firestore import document_id
 from shared.messages.dead_letter import reference
+from shared.messages.names import document_id
 from tests.support.stack import HELPDESK, PATIENCE, Stack, running_stack
 
 PRINTER = "Comment installer une imprimante ?"
