@@ -23,7 +23,7 @@ from shared.messages.ending import APOLOGY, REMEMBERED, Ending
 from shared.messages.envelope import Question
 from shared.messages.names import document_id
 from tests.conftest import SmallCloud
-from tests.support.exploring import PAUSES, STOPS, OwnClock, Stop, Stops, until_done
+from tests.support.exploring import PAUSES, SKEW, STOPS, OwnClock, Stop, Stops, until_done
 from tests.support.exploring_actors import (
     BELOW_SORRY,
     ENDS,
@@ -44,7 +44,7 @@ ALL = os.environ.get("EXPLORE") == "all"
 #: How many combinations of two and of three actors are tried for each first actor.
 PAIRS, TRIPLES = (1_000_000, 60) if ALL else (8, 2)
 #: By turns, the clock of the first actor is right, behind and ahead, in seconds.
-CLOCKS = (0.0, -30.0, 30.0)
+CLOCKS = (0.0, -SKEW, SKEW)
 
 
 @dataclass(frozen=True)
@@ -213,3 +213,11 @@ def test_whatever_stops_an_actor_the_ending_that_stands_is_what_everything_says(
     found = [explore(stage, stops, each) for each in tried]
 
     assert "\n".join(each for each in found if each) == ""
+
+
+def test_an_operator_whose_clock_is_ahead_has_a_claim_that_ends_before_the_next_replay(
+    stage: Stage, stops: Stops
+) -> None:
+    killed = Combination("replay", ("tell",), SORRY, "killed after", 4, ahead=SKEW)
+
+    assert explore(stage, stops, killed) is None

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Literal
 
 from local.stand_ins.faults import Faults, Refused
+from ops.replay import CLAIM
 
 #: What becomes of the actor at the call: it dies before, or after it took effect; it stands still there
 #: while the others run to their end (and dies after the call then); or the call fails after it took effect.
@@ -19,8 +20,11 @@ PAUSES: tuple[Stop, ...] = ("paused before", "paused after", "paused before, kil
 STOPS: tuple[Stop, ...] = ("killed before", "killed after", *PAUSES, "failed after")
 #: Delivers a message; returns whether it is acknowledged.
 Actor = Callable[[], bool]
-#: A message that is not acknowledged comes again so many seconds later. Claims of operators are over by then.
-COMES_AGAIN = 30.0
+#: How many seconds a clock may be wrong.
+SKEW = 30.0
+#: A message that is not acknowledged comes again so many seconds later. The claim of an operator is over by
+#: then, even if the clock of the operator was ahead.
+COMES_AGAIN = CLAIM.total_seconds() + SKEW + 10
 
 _ahead: ContextVar[float] = ContextVar("ahead", default=0.0)
 
