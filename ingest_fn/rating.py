@@ -41,13 +41,7 @@ def rate(event: Clicked, _incoming: Incoming, services: Services, deadline: Dead
         logs.info("A later rating of the same person is stored")
         return
     logs.info("Rated", question=found.question.id, verdict=verdict, reason=reason)
-    function, question, answer_number = (
-        found.ending.click_target,
-        found.question,
-        found.ending.answer_number,
-    )
-    if function is None:
-        return
-    shown = ratings(function, question.language, question.id, answer_number, verdict, ask=reason is None)
-    wait = deadline.within(WAIT_FOR_THANKS)
-    services.display.accessory(question, found.ending, event.message, shown, wait)
+    shown = ratings(found.ending, found.question, verdict, ask=reason is None)
+    if shown:
+        wait = deadline.within(WAIT_FOR_THANKS)
+        services.display.accessory(found.question, found.ending, event.message, shown, wait)

@@ -9,6 +9,8 @@ from google.apps.card_v1.types import Button
 from shared.chat.api import Card
 from shared.language.catalogue import text
 from shared.memory.feedback import REASONS, VERDICTS, Verdict
+from shared.messages.ending import Ending
+from shared.messages.envelope import Question
 
 #: The actions. After ASK_TO_FORGET the bot asks for a confirmation with the button FORGET.
 RATE, LITERAL, AGAIN, ASK_TO_FORGET, FORGET = "rate", "literal", "again", "forget_this", "forget"
@@ -28,10 +30,9 @@ def row(*buttons: Card) -> Card:
     return {"button_list": {"buttons": list(buttons)}}
 
 
-def about(function: str, language: str, action: str, question_id: str, answer_number: int) -> Card:
+def about(function: str, action: str, ending: Ending, question: Question) -> Card:
     """A button with text that belongs to an answer: `LITERAL` or `AGAIN`."""
-    parameters = {"action": action, "question": question_id, "again": str(answer_number)}
-    return button(function, text(language, "button", action), parameters)
+    return button(function, text(question.language, "button", action), _given(action, ending, question))
 
 
 def ask_to_forget(function: str, language: str, conversation: str) -> Card:
@@ -42,16 +43,16 @@ def ask_to_forget(function: str, language: str, conversation: str) -> Card:
 
 
 def ratings(
-    function: str,
-    language: str,
-    question_id: str,
-    answer_number: int,
-    chosen: Verdict | None = None,
-    *,
-    ask: bool = True,
+    ending: Ending, question: Question, chosen: Verdict | None = None, *, ask: bool = True
 ) -> list[Card]:
-    """The two thumbs below an answer. The chosen one shows thanks. After a thumb down, `ask` for a reason."""
-    given = {"action": RATE, "question": question_id, "again": str(answer_number)}
+    """The two thumbs below an answer. The chosen one shows thanks. After a thumb down, `ask` for a reason.
+
+    There are none if clicks cannot arrive.
+    """
+    function, language = ending.click_target, question.language
+    if function is None:
+        return []
+    given = _given(RATE, ending, question)
     thumbs = [_thumb(function, language, {**given, "verdict": each}, each, chosen) for each in VERDICTS]
     if chosen != "down" or not ask:
         return [row(*thumbs)]
@@ -60,6 +61,10 @@ def ratings(
         for reason in REASONS
     ]
     return [row(*thumbs, *reasons)]
+
+
+def _given(action: str, ending: Ending, question: Question) -> dict[str, str]:
+    return {"action": action, "question": question.id, "again": str(ending.answer_number)}
 
 
 def _thumb(

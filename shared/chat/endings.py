@@ -70,16 +70,12 @@ def _fits(content: Content, ending: Ending, question: Question) -> bool:
 
 
 def _accessory(ending: Ending, question: Question, chosen: Verdict | None) -> list[Card]:
-    function, answer_number = ending.click_target, ending.answer_number
-    if function is None:
-        return []
     if ending.kind == ANSWER:
-        return buttons.ratings(function, question.language, question.id, answer_number, chosen)
-    if ending.kind in {CLARIFICATION, COURTESY} or answer_number >= buttons.MOST_AGAIN:
+        return buttons.ratings(ending, question, chosen)
+    function, again = ending.click_target, ending.answer_number < buttons.MOST_AGAIN
+    if function is None or not again or ending.kind in {CLARIFICATION, COURTESY}:
         return []
-    return [
-        buttons.row(buttons.about(function, question.language, buttons.AGAIN, question.id, answer_number))
-    ]
+    return [buttons.row(buttons.about(function, buttons.AGAIN, ending, question))]
 
 
 def _sections(sources: list[Source], ending: Ending, question: Question, *, quoted: bool) -> list[Card]:
@@ -99,15 +95,15 @@ def _sections(sources: list[Source], ending: Ending, question: Question, *, quot
 
 def _below(ending: Ending, question: Question) -> list[Card]:
     """The search query if it differs from the question, and the buttons of the card."""
-    function, answer_number, language = ending.click_target, ending.answer_number, question.language
+    function, language = ending.click_target, question.language
     rewritten = ending.search_query != question.text and ending.kind in {ANSWER, FALLBACK}
     widgets = []
     if rewritten:
         query = shortened(ending.search_query, LONGEST_QUERY)
         widgets.append(_row("search", escaped(text(language, "answer", "searched_for", query=query))))
     offered = []
-    if function and rewritten and answer_number < buttons.MOST_AGAIN:
-        offered.append(buttons.about(function, language, buttons.LITERAL, question.id, answer_number))
+    if function and rewritten and ending.answer_number < buttons.MOST_AGAIN:
+        offered.append(buttons.about(function, buttons.LITERAL, ending, question))
     if function and ending.kind == ANSWER:
         offered.append(buttons.ask_to_forget(function, language, question.conversation))
     return [*widgets, buttons.row(*offered)] if offered else widgets

@@ -128,7 +128,7 @@ def test_the_longest_of_everything_fits_with_its_buttons(kind: str) -> None:
     *_, last = contents_of(ending, asked)
 
     assert last.accessory
-    largest = ratings(sent.click_target or "", "ja", asked.id, 0, "down")
+    largest = ratings(ending, asked, "down")
     assert fits(Content(last.text, last.cards, last.bare, largest))
 
 

@@ -117,7 +117,7 @@ def test_what_is_left_out_must_exist() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_short_run_loses_and_doubles_nothing() -> None:
-    run = chaos("--questions", "40", "--threads", "15", "--seed", "4", "--quotas")
+    run = chaos("--questions", "24", "--threads", "9", "--seed", "4", "--quotas")
 
     assert run.returncode == 0, run.stdout + run.stderr
 

@@ -32,6 +32,6 @@ def test_without_the_emulators_it_says_what_is_missing_and_asks_nothing(tmp_path
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 @pytest.mark.timeout(300)
 def test_a_short_run_on_the_emulators_loses_and_doubles_nothing() -> None:
-    run = chaos("--emulators", "--questions", "16", "--threads", "8", "--seed", "4")
+    run = chaos("--emulators", "--questions", "10", "--threads", "5", "--seed", "4")
 
     assert run.returncode == 0, run.stdout + run.stderr

@@ -42,7 +42,7 @@ from tests.support.ingest_side import Ingest
 pytestmark = pytest.mark.slow
 ALL = os.environ.get("EXPLORE") == "all"
 #: How many combinations of two and of three actors are tried for each first actor.
-PAIRS, TRIPLES = (1_000_000, 60) if ALL else (8, 2)
+PAIRS, TRIPLES = (1_000_000, 60) if ALL else (5, 1)
 #: By turns, the clock of the first actor is right, behind and ahead, in seconds.
 CLOCKS = (0.0, -SKEW, SKEW)
 

@@ -18,7 +18,7 @@ from shared.runtime.deadline import Deadline
 from shared.runtime.errors import Permanent, Transient
 from tests.conftest import SmallCloud
 from tests.support.chat_stand_in import AIKO_DM
-from tests.support.factories import SPACE, question
+from tests.support.factories import SPACE, ending, question
 from tests.support.loopback import http
 
 FINAL = Content(text="Install the client [1].")
@@ -303,7 +303,7 @@ def test_japanese_counts_six_bytes_a_character() -> None:
 def test_where_the_card_is_refused_the_words_go_out_without_buttons(
     chat: Chat, asked: Question, small_cloud: SmallCloud
 ) -> None:
-    thumbs = ratings("threadwise", "en", asked.id, 0)
+    thumbs = ratings(ending("answer", "Fine.", click_target="threadwise"), asked)
     chat.put_final(asked, Content("Fine.", [], "", thumbs), Deadline(20))
     chat.put_final(asked, Content("Words.", [BAD_CARD], "", thumbs), Deadline(20))
 

@@ -132,22 +132,18 @@ def test_a_turn_costs_one_read_and_one_write(firestore: Any, space: str) -> None
     calls: list[str] = []
 
     class Counting:
-        """A client that records what is asked of a document."""
+        """A client that records what is read and written."""
 
         def collection(self, name: str) -> Any:
-            return self
+            return firestore.collection(name)
 
-        def document(self, name: str) -> Any:
-            self._document = firestore.collection(COLLECTION).document(name)
-            return self
-
-        def get(self, **options: Any) -> Any:
+        def get_all(self, *references: Any, **options: Any) -> Any:
             calls.append("read")
-            return self._document.get(**options)
+            return firestore.get_all(*references, **options)
 
-        def create(self, *fields: Any, **options: Any) -> Any:
+        def batch(self) -> Any:
             calls.append("write")
-            return self._document.create(*fields, **options)
+            return firestore.batch()
 
     slots = Slots(Counting(), 1)
     slots.refused(space)
