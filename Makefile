@@ -37,7 +37,7 @@ fuzz: ## run the long fuzz tests with tens of thousands of cases (FUZZ_CASES=100
 	@$(SETUP) test
 	@FUZZ_CASES=$(or $(FUZZ_CASES),1000) exec $(VENV_PYTHON) -m pytest tests/pipeline/test_fuzz*.py
 
-explore: ## stop every writer of a question's message at each of its calls while others write (takes 40 minutes)
+explore: ## stop every writer of a question's message at each of its calls while others write (takes up to 45 minutes)
 	@$(SETUP) test
 	@EXPLORE=all exec $(VENV_PYTHON) -m pytest -n 2 tests/pipeline/test_explore.py
 
