@@ -1,8 +1,6 @@
 """The story that the commands are for: dead letters at 3 am, and every asker has an answer at last."""
 
-import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,6 +14,7 @@ from shared.messages.names import document_id
 from tests.support.loopback import http
 from tests.support.operating import Desk, Ran, finished, ran, started
 from tests.support.stack import HELPDESK, SALES, Stack
+from tests.support.waiting import until
 
 pytest_plugins = ["tests.support.stack_fixtures"]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -24,15 +23,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 #: forwards it, after as many attempts as it takes.
 FORWARDED, PARKED, CANARY = 6, 18, 3
 TOPICS = ("How do I configure the VPN?", "How do I reset my password?", "What is MFA?", "How do I print?")
-PATIENCE = 120.0
-
-
-def until(true: Callable[[], bool], what: str) -> None:
-    """Wait for something to become true."""
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end, f"{what}: not within {PATIENCE:.0f} s"
-        time.sleep(0.1)
 
 
 def environment(stack: Stack) -> dict[str, str]:
@@ -128,7 +118,10 @@ def generation_breaks(stack: Stack) -> list[dict[str, Any]]:
     stack.faults.switch_on("gemini-blocked")
     asked += ask(stack, PARKED)
     until(lambda: sum(each["told"] for each in cases(stack)) == len(asked), "every asker is told")
-    until(lambda: stack.cloud.idle, "nothing is delivered again, and answered by itself, after the fix")
+    until(
+        lambda: stack.cloud.idle,
+        "nothing comes again after the fix",
+    )
     said = of_the_bot(stack)
     for question in asked:
         [message] = said[question["thread"]["name"]]

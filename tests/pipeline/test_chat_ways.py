@@ -11,6 +11,7 @@ from ingest_fn.commands import help_text
 from tests.support.connecting import CONNECTIONS
 from tests.support.loopback import http
 from tests.support.stack import HELPDESK, SALES, Stack
+from tests.support.waiting import until
 
 pytest_plugins = ["tests.support.stack_fixtures"]
 pytestmark = pytest.mark.slow
@@ -48,10 +49,10 @@ def said_next(stack: Stack, space: str, act: Callable[[], Any]) -> dict[str, Any
     """The one message that the bot says in a space after something was done."""
     before = {each["name"] for each in messages(stack, space)}
     act()
-    until = time.monotonic() + 60
-    while not (new := [each for each in messages(stack, space) if each["name"] not in before]):
-        assert time.monotonic() < until, "the bot has said nothing"
-        time.sleep(0.05)
+    new = until(
+        lambda: [each for each in messages(stack, space) if each["name"] not in before],
+        "the bot says something",
+    )
     assert len(new) == 1
     return new[0]
 
@@ -100,10 +101,7 @@ def test_a_conversation_is_forgotten_by_a_click_or_where_there_is_none_by_words(
         assert "cardsV2" not in asks
         forget("yes")
 
-    until = time.monotonic() + 60
-    while thread in everything(stack):
-        assert time.monotonic() < until, "something is still kept"
-        time.sleep(0.05)
+    until(lambda: thread not in everything(stack), "nothing is kept")
     again = stack.ask("Can you explain in more detail?", thread=thread)
     assert (stack.final(again) or {})["search_query"] == "Can you explain in more detail?"
 
@@ -132,10 +130,5 @@ def test_an_event_on_the_topic_that_is_none_is_a_dead_letter_of_ingest(
     odd = json.dumps({"chat": {"newPayload": {"number": time.time_ns()}}}).encode()
     stack.run(stack.cloud.publish_event(odd))
 
-    until = time.monotonic() + 60
-    while not any(
-        (document.to_dict() or {}).get("data") == odd
-        for document in stack.firestore.collection("dead_letters").stream()
-    ):
-        assert time.monotonic() < until, "it is not kept"
-        time.sleep(0.1)
+    kept = stack.firestore.collection("dead_letters")
+    until(lambda: any((each.to_dict() or {}).get("data") == odd for each in kept.stream()), "it is kept")

@@ -1,7 +1,6 @@
 """A question and its follow-up through the four functions, served as in production."""
 
 import socket
-import time
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from tests.support.factories import envelope, push
 from tests.support.factories import question as asked_as
 from tests.support.loopback import http
 from tests.support.stack import AIKOS_DM, SALES, Stack
+from tests.support.waiting import until
 
 pytest_plugins = ["tests.support.stack_fixtures"]
 pytestmark = pytest.mark.slow
@@ -71,11 +71,9 @@ def test_clicks_have_a_follow_up_answered_in_its_own_words_and_rate_an_answer(st
 
     literal = stack.final(follow_up, answer_number=1)
     assert literal["search_query"] == "Can you explain in more detail?"
-    until = time.monotonic() + 30
     asked = ("question_id", "in", [first["name"], follow_up["name"]])
     rated = stack.firestore.collection(FEEDBACK).where(filter=FieldFilter(*asked))
-    while not (found := list(rated.stream())) and time.monotonic() < until:
-        time.sleep(0.05)
+    found = until(lambda: list(rated.stream()), "the rating is stored")
     assert [(each.get("question_id"), each.get("verdict")) for each in found] == [(first["name"], "up")]
     assert len(stack.of_the_bot(thread)) == 2
     turns = stack.firestore.collection(COLLECTION).document(document_id(thread)).get().get("turns")
@@ -139,9 +137,8 @@ def test_a_conversation_is_kept_for_a_day_in_one_document(stack: Stack) -> None:
 
 
 def test_the_scheduler_s_call_reaches_the_sweep(stack: Stack) -> None:
-    port, until = stack.places.functions[pipeline().teller.name], time.monotonic() + 30
-    while socket.socket().connect_ex((HOST, port)) and time.monotonic() < until:
-        time.sleep(0.1)  # it starts after the steps
+    port = stack.places.functions[pipeline().teller.name]
+    until(lambda: socket.socket().connect_ex((HOST, port)) == 0, "`tell` is up, after the steps")
 
     assert http.post(stack.places.sweep_url).status_code == 204
     assert '"message": "Swept"' in (stack.places.logs / "tell.log").read_text()
@@ -183,11 +180,11 @@ def test_a_question_that_cannot_be_answered_is_in_the_dead_letters_and_no_other_
 ) -> None:
     stack.faults.switch_on("gemini-blocked")
     blocked = stack.ask(VPN_EN)
-    until = time.monotonic() + 20
     log = stack.places.logs / "answer.log"
-    while not any(blocked["name"] in line and "Parked" in line for line in log.read_text().splitlines()):
-        assert time.monotonic() < until, "not parked"
-        time.sleep(0.05)
+    until(
+        lambda: any(blocked["name"] in line and "Parked" in line for line in log.read_text().splitlines()),
+        "it is parked",
+    )
     stack.faults.switch_off()
 
     assert converse(stack, VPN_EN)[0]["answered"]

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from shared.chat.events import understand
-from tests.local.stand_ins.test_chat_events import until
+from tests.support.waiting import until
 
 AIKO, BEN = "users/1001", "users/1002"
 GROUP = "spaces/AAAAgroupab"

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -23,9 +22,9 @@ from shared.memory.records import COLLECTION
 from shared.messages.names import document_id
 from tests.support.clicking import buttons_of, parameters_of
 from tests.support.loopback import http
+from tests.support.waiting import until
 
 HELPDESK, SALES, AIKOS_DM = "spaces/AAAAhelpdesk", "spaces/AAAAsalestyo", "spaces/dmAikoAAAAE"
-PATIENCE = 60.0
 
 
 def ask(
@@ -47,11 +46,8 @@ def said(url: str, question: dict[str, Any]) -> dict[str, Any]:
 
 def answer_of(url: str, question: dict[str, Any]) -> dict[str, Any]:
     """The bot's message once it is an answer with a source; fails when it does not come."""
-    until = time.monotonic() + PATIENCE
-    while "[1]" not in (message := said(url, question)).get("text", ""):
-        assert time.monotonic() < until, f"no answer to {question['text']!r} in {PATIENCE:.0f} s"
-        time.sleep(0.05)
-    return message
+    until(lambda: "[1]" in said(url, question).get("text", ""), f"an answer to {question['text']!r}")
+    return said(url, question)
 
 
 @dataclass
@@ -92,21 +88,17 @@ class Stack:
         `answer_number` is the number of the answer that is waited for (0 = first).
         """
         reference = self.firestore.collection(COLLECTION).document(document_id(question["name"]))
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
+
+        def posted() -> dict[str, Any]:
             final = (reference.get().to_dict() or {}).get("final") or {}
             shown = said(self.places.url, question).get("text")
-            if final.get("again") == answer_number and shown == final["text"]:
-                return dict(final)
-            time.sleep(0.05)
-        raise AssertionError(f"no answer to {question['text']!r} in {PATIENCE:.0f} s")
+            return dict(final) if final.get("again") == answer_number and shown == final["text"] else {}
+
+        return until(posted, f"an answer to {question['text']!r}")
 
     def settle(self) -> None:
         """Wait until nothing is under way: no event and no message, also none that comes again."""
-        until = time.monotonic() + PATIENCE
-        while not self.cloud.idle:
-            assert time.monotonic() < until, f"something is still under way after {PATIENCE:.0f} s"
-            time.sleep(0.02)
+        until(lambda: self.cloud.idle, "nothing is under way")
 
     def said(self, question: dict[str, Any]) -> dict[str, Any]:
         """The bot's message for a question, as it is in Chat."""

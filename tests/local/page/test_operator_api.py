@@ -15,7 +15,7 @@ import pytest
 from google.cloud.firestore import Client
 
 from local.page.operator.desk import clients_of
-from local.page.operator.replays import PATIENCE as PATIENCE_OF_STOP
+from local.page.operator.replays import PATIENCE
 from local.places import PROJECT, Places, free_port
 from local.runner.cloud import Cloud
 from local.runner.connect import connect_topics
@@ -32,10 +32,10 @@ from shared.runtime.errors import Permanent, Transient
 from tests.conftest import SmallCloud
 from tests.support import remembering
 from tests.support.factories import envelope, push, question
+from tests.support.waiting import until
 
 Json = dict[str, Any]
 PERSON = "users/1001"
-PATIENCE = 20.0
 
 
 @pytest.fixture
@@ -85,13 +85,11 @@ def replay(ops: httpx.Client, **asked: Any) -> Json:
 
 
 def ended(ops: httpx.Client, is_so: Callable[[Json], bool]) -> Json:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        progress: Json = ops.get("replay").json()["replay"]
-        if is_so(progress):
-            return progress
-        time.sleep(0.05)
-    raise AssertionError(progress)
+    def progress() -> Json | None:
+        now: Json = ops.get("replay").json()["replay"]
+        return now if is_so(now) else None
+
+    return until(progress, "the replay") or {}
 
 
 def answer_now(firestore: Any, dead: Question) -> None:
@@ -322,7 +320,7 @@ async def test_a_replay_under_way_does_not_keep_the_cloud_from_stopping(tmp_path
     stopping = time.monotonic()
     await cloud.stop()
 
-    assert time.monotonic() - stopping < PATIENCE_OF_STOP
+    assert time.monotonic() - stopping < PATIENCE
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from shared.language.catalogue import text
 from shared.pipeline import pipeline
 from tests import ROOT
 from tests.support.stack import Stack, answer_of, ask
+from tests.support.waiting import until
 
 pytest_plugins = ["tests.support.stack_fixtures"]
 pytestmark = pytest.mark.slow
@@ -101,10 +101,7 @@ class Serving:
 
     def wait_until_up(self) -> None:
         """Operators are told where it is once everything listens."""
-        until = time.monotonic() + 60
-        while not self.operators.exists():
-            assert time.monotonic() < until, "it did not come up"
-            time.sleep(0.05)
+        until(self.operators.exists, "it is up")
 
     def processes(self) -> tuple[list[int], list[int]]:
         """Its children, and theirs: the functions, forked by the one that has imported the SDKs."""
@@ -117,11 +114,8 @@ class Serving:
         self.process.send_signal(number)
         output, _ = self.process.communicate(timeout=90)  # a busy machine is slow to end processes
 
-        until = time.monotonic() + 10
-        while any(map(_alive, (*children, *functions))) and time.monotonic() < until:
-            time.sleep(0.05)
         assert len(functions) >= len(pipeline().steps)  # `tell` is started some seconds later
-        assert not any(map(_alive, (*children, *functions)))
+        until(lambda: not any(map(_alive, (*children, *functions))), "all processes have ended", 10)
         assert "Traceback" not in output
         self.operators.unlink(missing_ok=True)  # a killed one cannot do that
 

@@ -1,6 +1,5 @@
 """The Chat stand-in's REST API, as Google's client and as plain HTTP see it."""
 
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +25,7 @@ from tests.support.chat_stand_in import (
     created,
     refused,
 )
+from tests.support.waiting import until
 
 FALLBACK = "REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD"
 OR_FAIL = "REPLY_MESSAGE_OR_FAIL"
@@ -280,11 +280,7 @@ def test_a_late_write_times_out_and_is_applied_all_the_same(http: httpx.Client, 
     http.patch(f"/v1/{name}?updateMask=text", json={"text": "soon"}).raise_for_status()
     assert http.get(f"/v1/{name}").json()["text"] == "soon"
 
-    until = time.monotonic() + 10
-    while http.get(f"/v1/{name}").json()["text"] == "soon" and time.monotonic() < until:
-        time.sleep(0.05)
-
-    assert http.get(f"/v1/{name}").json()["text"] == "late"
+    until(lambda: http.get(f"/v1/{name}").json()["text"] == "late", "the late write is applied", 10)
 
 
 # State

@@ -8,9 +8,9 @@ from google.oauth2 import id_token
 
 from local.places import ADD_ON_IDENTITY, CHAT_IDENTITY, PROJECT_NUMBER
 from shared.chat.events import Added, Asked, Commanded, Ignored, Mentioned, Removed, understand
-from tests.local.stand_ins.test_chat_events import until
 from tests.support.chat_stand_in import AIKO_DM, AUDIENCE, IT_SUPPORT
 from tests.support.connecting import CONNECTIONS, GROUP, Json, Setting
+from tests.support.waiting import until
 
 pytest_plugins = ["tests.support.connection_fixtures"]
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from local.stand_ins.faults import Faults
 from local.stand_ins.tokens import CHAT_EMAIL, GOOGLE_ISSUER, Signer
 from tests.support.chat_stand_in import AIKO_DM, AUDIENCE, IT_SUPPORT, chat_serving
 from tests.support.http_serving import http_serving
+from tests.support.waiting import until
 
 AIKO = "users/1001"
 BEN = "users/1002"
@@ -106,13 +107,6 @@ def setting(serving: Setting) -> Iterator[Setting]:
     serving.to_be_heard = set()
     yield serving
     until(serving.all_heard)
-
-
-def until(condition: Callable[[], object], seconds: float = 5) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 @contextlib.contextmanager

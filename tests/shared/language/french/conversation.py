@@ -1,7 +1,6 @@
 """A conversation in French on the whole stack. Run by test_third_language.py, where `fr.toml` is in place."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,8 @@ from shared.language.catalogue import text
 from shared.memory.conversations import COLLECTION
 from shared.messages.dead_letter import reference
 from shared.messages.names import document_id
-from tests.support.stack import HELPDESK, PATIENCE, Stack, running_stack
+from tests.support.stack import HELPDESK, Stack, running_stack
+from tests.support.waiting import until
 
 PRINTER = "Comment installer une imprimante ?"
 
@@ -37,17 +37,11 @@ def say(stack: Stack, said: str, thread: str | None = None) -> dict[str, Any]:
     return dict(stack.run(post()))
 
 
-def wait_for(found: Callable[[], Any]) -> Any:
-    until = time.monotonic() + PATIENCE
-    while not (result := found()):
-        assert time.monotonic() < until, "it did not come"
-        time.sleep(0.05)
-    return result
-
-
 def replied(stack: Stack, thread: str, said: str) -> bool:
     """Whether the bot says this in a thread, perhaps among other things."""
-    messages = wait_for(lambda: [each for each in stack.of_the_bot(thread) if said in each.get("text", "")])
+    messages = until(
+        lambda: [each for each in stack.of_the_bot(thread) if said in each.get("text", "")], said
+    )
     return bool(messages)
 
 
@@ -55,7 +49,7 @@ def test_a_question_its_follow_up_thanks_and_forgetting(stack: Stack) -> None:
     stack.faults.switch_on("gemini-slow", seconds=2)
     first = say(stack, PRINTER)
     thread = first["thread"]["name"]
-    [working] = wait_for(lambda: stack.of_the_bot(thread))
+    [working] = until(lambda: stack.of_the_bot(thread), "the bot writes")
     assert text("fr", "progress", "understanding") in str(working["cardsV2"])
     assert text("fr", "progress", "writing") in str(working["cardsV2"])
     stack.faults.switch_off()
