@@ -83,3 +83,17 @@ def rag_answer(answer: str = "", sources: tuple[int, ...] = (), **fields: Any) -
     """What the answering model says."""
     defaults = {"status": "answered", "answer": answer, "sources": sources, "missing": "", "ask_back": ""}
     return RagAnswer.model_validate({**defaults, **fields})
+
+
+def parked(sent: Envelope, *, number: int = 1, step: str = "retrieve") -> tuple[dict[str, str], bytes]:
+    """A dead letter as a step parks it, as it is pushed to `tell`."""
+    headers, body = push(sent, "reformulate")
+    ours = {"Dead-Letter-Step": step, "Dead-Letter-Reason": "rag_refused"}
+    return {**headers, **ours, "X-Goog-Pubsub-Message-Id": str(number)}, body
+
+
+def forwarded(sent: Envelope, *, number: int = 1) -> tuple[dict[str, str], bytes]:
+    """A dead letter as Pub/Sub forwards it."""
+    headers, body = push(sent, "reformulate")
+    theirs = {"Cloudpubsubdeadlettersourcesubscription": "queries-push"}
+    return {**headers, **theirs, "X-Goog-Pubsub-Message-Id": str(number)}, body
