@@ -5,6 +5,8 @@ $(error threadwise needs Python 3.11, 3.12 or 3.13, but no Python was found)
 endif
 SETUP := $(PYTHON3) tools/setup.py
 VENV_PYTHON := .venv/bin/python
+# Where it is set, as in many containers, every process compiles our code anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup run test test-fast chaos bench fuzz explore eval eval-gate eval-online package deploy destroy tables lock clean
 

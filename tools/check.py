@@ -11,9 +11,9 @@ Check = tuple[str, ...]
 CHECKS: tuple[Check, ...] = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
-    # Four at a time, also on two cores, because the tests spend half their time waiting for deadlines and
-    # processes. pytest keeps the order of tests/conftest.py: each of the longest tests has its own file.
-    ("pytest", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
+    # Six at a time, also on two cores, because the slow tests spend most of their time waiting for deadlines
+    # and processes. pytest keeps the order of tests/conftest.py: each of the longest tests has its own file.
+    ("pytest", "-n", "6", "--dist", "loadfile", "--no-loadscope-reorder"),
 )
 #: mypy needs one core for most of a minute. It runs beside the tests, which often leave a core free.
 BESIDE: tuple[Check, ...] = (("mypy",),)

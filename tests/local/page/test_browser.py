@@ -11,6 +11,7 @@ from shared.language.catalogue import text
 from tests.support.browser import chromium, needs_chromium, opened
 from tests.support.chat_page import in_space
 from tests.support.stack import Stack
+from tests.support.waiting import until
 
 pytest_plugins = ["tests.support.stack_fixtures"]
 pytestmark = [pytest.mark.slow, pytest.mark.browser, needs_chromium]
@@ -111,14 +112,23 @@ def test_the_page_says_honestly_which_model_answers(page: Page) -> None:
     expect(page.get_by_test_id("model-note")).to_contain_text("rule-based model on this machine")
 
 
+def _wait_for_connection(stack: Stack, shape: str, transport: str) -> None:
+    """The page shows a choice before the server has it."""
+
+    def has_it() -> bool:
+        chosen = stack.cloud.chat.connection
+        return (chosen.shape, chosen.transport) == (shape.lower(), transport.lower().replace("/", ""))
+
+    until(has_it, f"the choice of {shape} over {transport}", seconds=30)
+
+
 def test_a_question_is_answered_over_each_connection_that_is_chosen(page: Page, stack: Stack) -> None:
     page.locator("#setup summary").click()
     for (shape, transport), question in CONNECTIONS.items():
         page.get_by_role("radio", name=shape).check()
         page.get_by_role("radio", name=transport).check()
         expect(page.locator("#setup-now")).to_have_text(f"{shape} · {transport}")
-        chosen = stack.cloud.chat.connection
-        assert (chosen.shape, chosen.transport) == (shape.lower(), transport.lower().replace("/", ""))
+        _wait_for_connection(stack, shape, transport)
 
         expect(said(ask(page, question))).to_contain_text("[1]", timeout=PATIENCE_MS)
 
