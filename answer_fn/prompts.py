@@ -23,6 +23,8 @@ First decide on the status:
 Then write the answer:
 - Answer the new question itself, in the language that "language" names, whatever the language of the sources.
   The history only tells what the question refers to: do not repeat what was said before.
+  A "quoted" turn is the message that the turn after it quotes. It is no source.
+- If the question names people, "as_written" has their names. You know nothing of them.
 - Use only what the sources say. Put the numbers of its sources in square brackets after each statement: [1].
 - Follow the sources over the history when they differ, even over your own earlier answers.
 - Keep steps as a numbered list and options as a bulleted list. Use Markdown, without headings and tables.

@@ -113,7 +113,7 @@ def _history(place: Place, question: Question, services: Services, deadline: Dea
     except Exception as error:
         logs.error("The history cannot be read; continuing without it", error=in_one_line(error))
         history = ()
-    return services.openings.before(place, question.conversation, history, deadline)
+    return services.openings.before(place, question, history, deadline)
 
 
 def _show_progress(envelope: Envelope, services: Services, deadline: Deadline) -> None:

@@ -127,6 +127,9 @@ def _ask(event: Asked, incoming: Incoming, services: Services, deadline: Deadlin
     started, registered = time.monotonic(), services.register.add(event.place, question, deadline)
     if registered.outcome == Outcome.TOO_MANY:
         notice(event.place, "too_many", services, deadline, needed=True, most=services.pace.most)
+    elif registered.outcome == Outcome.UNCLEAR:
+        hours = f"{services.settings.history_hours:g}"
+        notice(event.place, "unclear", services, deadline, needed=True, hours=hours)
     elif registered.outcome != Outcome.GO_ON:
         logs.info("The event was sent again", outcome=registered.outcome.name.lower())
     else:
@@ -145,9 +148,7 @@ def _send(
 ) -> None:
     """Publish a question, then show the progress card, so that Chat cannot delay the question."""
     question, known = event.question, registered.of_space
-    history = services.openings.before(
-        event.place, question.conversation, registered.history, deadline, known
-    )
+    history = services.openings.before(event.place, question, registered.history, deadline, known)
     envelope = Envelope(
         trace=incoming.trace,
         question=question,

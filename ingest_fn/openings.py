@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from shared.chat.message import Chat
 from shared.chat.places import Place
 from shared.memory.conversations import Conversations
-from shared.memory.turns import history_of
-from shared.messages.envelope import Turn
+from shared.memory.turns import history_of, quoted
+from shared.messages.envelope import Question, Turn
 from shared.messages.names import is_thread_of, opening_message
 from shared.runtime import logs
 from shared.runtime.deadline import Deadline
@@ -31,21 +31,22 @@ class Openings:
     def before(
         self,
         place: Place,
-        conversation: str,
+        question: Question,
         history: tuple[Turn, ...],
         deadline: Deadline,
         of_space: tuple[Turn, ...] | None = None,
     ) -> tuple[Turn, ...]:
-        """The history of a conversation, with the opening of its thread in front if that can be read.
+        """The whole history of a question: `history`, the opening of its thread in front if that can be read,
+        and at the end the message that it quotes.
 
         `of_space` is the memory of the space, if it was read before (None: it was not).
         """
         try:
-            opening = self.of(place, conversation, deadline.within(WAIT_FOR_OPENING), of_space)
+            opening = self.of(place, question.conversation, deadline.within(WAIT_FOR_OPENING), of_space)
         except Exception as error:
             logs.warning("The opening of the thread cannot be read", error=in_one_line(error))
-            return history
-        return history_of([*opening, *history])
+            opening = ()
+        return history_of([*opening, *history, *quoted(question)])
 
     def of(
         self, place: Place, name: str, deadline: Deadline, of_space: tuple[Turn, ...] | None = None

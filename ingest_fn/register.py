@@ -12,6 +12,8 @@ from typing import Any
 
 from ingest_fn.pace import Pace
 from shared.chat.places import Place
+from shared.language.courtesies import is_small_talk
+from shared.language.follow_ups import is_unclear
 from shared.memory.conversations import Conversations, history_in, known_in
 from shared.memory.firestore import Fields, change_all
 from shared.memory.forgotten import Forgotten, covers
@@ -33,6 +35,8 @@ class Outcome(Enum):
     #: It has already ended: the event was sent again.
     ENDED = auto()
     TOO_MANY = auto()
+    #: It refers to a message that the bot does not know.
+    UNCLEAR = auto()
     FORGOTTEN = auto()
 
 
@@ -77,6 +81,8 @@ class Register:
                 registered = Registered(Outcome.ENDED)
             elif asked is None:
                 registered = Registered(Outcome.TOO_MANY)
+            elif place.replies and not (past.history or question.quote) and _is_unclear(question):
+                registered = Registered(Outcome.UNCLEAR)
             else:
                 known = known_in(space, now) if with_space else None
                 registered = Registered(Outcome.GO_ON, past.history, known)
@@ -97,3 +103,7 @@ class Register:
         except Exception as error:
             logs.error("The question is not registered; continuing", error=in_one_line(error))
         return registered
+
+
+def _is_unclear(question: Question) -> bool:
+    return is_unclear(question.text) and not is_small_talk(question.text)

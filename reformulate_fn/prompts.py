@@ -14,6 +14,7 @@ It will be used to search a company's knowledge base.
 - Answer with the rewritten question only: one sentence on one line, no quotes, no label, no explanation.
 - Keep the language of the question. Keep names, numbers, codes and product words exactly as they are written.
 - Replace pronouns and what is left out by what they stand for in the conversation. Add nothing else of it.
+- A "quoted" turn is the message that the turn after it quotes: "this" and "it" may stand for what it says.
 - Replace relative dates (yesterday, next Friday, 来週) by the date, counted from "today".
 - If the question answers what the assistant has asked ("yes", "the second one"), write out what is now asked.
 - If the question can be understood alone, or starts a new topic, repeat it unchanged.

@@ -12,9 +12,7 @@ from shared.messages.step import Times
 from shared.pipeline import pipeline
 from shared.runtime.deadline import Deadline
 from shared.runtime.outbox import Outbox
-
-#: Seconds for all attempts. If they fail, the query is made by rule.
-WAIT_FOR_REWRITE = 14.0
+from shared.runtime.retry import WAIT_FOR_REWRITE
 
 
 @dataclass(frozen=True)

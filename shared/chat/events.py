@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from shared.chat.payloads import Json, Payload, part, parts, payload
-from shared.chat.places import Place, named, place_of, whole
+from shared.chat.places import Place, named, place_of
+from shared.chat.said import Said, said_in, whole
 from shared.messages.envelope import Language, Question
 from shared.messages.names import MESSAGE
 from shared.runtime.errors import Permanent
@@ -15,6 +16,8 @@ Command = Literal["ask", "forget", "help", "unknown"]
 #: The ids of slash and quick commands, as docs/chat.md says to configure them.
 COMMANDS: Mapping[str, str] = {"1": "ask", "2": "forget", "3": "help", "4": "forget", "5": "help"}
 _NAMED: Mapping[str, Command] = {"/ask": "ask", "/forget": "forget", "/help": "help"}
+#: How Chat names the app itself (developers.google.com/workspace/chat/api/reference/rest/v1/User).
+THE_APP = "users/app"
 #: A command that is typed as text, for apps without configured commands.
 _TYPED = re.compile(r"(/ask|/forget|/help)(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
 
@@ -94,8 +97,8 @@ def understand(
         return Ignored(event.name)
     if _by_a_bot(event):
         return Ignored(f"{event.name} of a bot")
-    said = _words(event.message)
-    place = place_of(event, said, body, spoken)
+    said = said_in(event.message)
+    place = place_of(event, said.words, body, spoken)
     match event.kind:
         case "removed":
             return Removed(place)
@@ -114,23 +117,23 @@ def question_of(body: bytes, spoken: tuple[Language, ...] | None = None) -> Ques
     return event.question if isinstance(event, Asked) else None
 
 
-def _spoken(event: Payload, place: Place, said: str, commands: Mapping[str, str]) -> Event:
+def _spoken(event: Payload, place: Place, said: Said, commands: Mapping[str, str]) -> Event:
     """A message, a command, or an added bot. The last may come with one of the others."""
     if event.kind == "added" and event.message_follows:
         return Ignored(f"{event.name}, and the message follows")
-    command, words = _command(event, said, commands)
+    command, words = _command(event, said.words, commands)
     if event.kind == "added" and command is None and not words:
         return Added(place)
     if command not in {None, "ask"}:
         return Commanded(place, command or "unknown", words)
     files = len(parts(event.message, "attachment"))
-    return Asked(place, _question(event, place, words), files) if words else Mentioned(place, files)
+    return Asked(place, _question(event, place, said, words), files) if words else Mentioned(place, files)
 
 
 def _by_a_bot(event: Payload) -> bool:
     """Whether a bot caused the event. For a click only the user is checked: the message is the bot's own."""
     who = [event.user] if event.kind == "clicked" else [event.user, part(event.message, "sender")]
-    return any(each.get("type") == "BOT" for each in who)
+    return any(each.get("type") == "BOT" or each.get("name") == THE_APP for each in who)
 
 
 def _command(event: Payload, said: str, commands: Mapping[str, str]) -> tuple[Command | None, str]:
@@ -169,26 +172,7 @@ def _inputs(form: Json) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _words(message: Json) -> str:
-    """The person's words, without mentions of Chat apps and without the command.
-
-    `argumentText` has these words, with spaces around them. It is missing if there is only the mention or the
-    command. Then `text` has only the mention or the command, and is not used.
-    """
-    argument, text = message.get("argumentText"), message.get("text")
-    if isinstance(argument, str):
-        return whole(argument).strip()
-    return "" if _addressed(message) or not isinstance(text, str) else whole(text).strip()
-
-
-def _addressed(message: Json) -> bool:
-    return "slashCommand" in message or any(
-        "slashCommand" in each or part(part(each, "userMention"), "user").get("type") == "BOT"
-        for each in parts(message, "annotations")
-    )
-
-
-def _question(event: Payload, place: Place, words: str) -> Question:
+def _question(event: Payload, place: Place, said: Said, words: str) -> Question:
     if place.conversation is None:
         raise Permanent("event_malformed", "thread.name")
     return Question(
@@ -198,6 +182,8 @@ def _question(event: Payload, place: Place, words: str) -> Question:
         thread=place.thread,
         person=place.person,
         text=words,
+        as_written=said.as_written if said.as_written != said.words else None,
+        quote=said.quote or None,
         language=place.language,
         asked_at=place.at,
     )

@@ -119,7 +119,7 @@ def _classic(event: Json) -> Payload:
         kind=_CLASSIC[name],
         name=name,
         user=part(event, "user", message.get("sender")),
-        space=part(event, "space", message.get("space")),
+        space=_known(part(message, "space")) | _known(part(event, "space")),
         message=message,
         thread=part(message, "thread", event.get("thread")),
         common=part(event, "common"),
@@ -142,7 +142,7 @@ def _add_on(event: Json) -> Payload:
         kind=_ADD_ON[name],
         name=name,
         user=part(chat, "user", message.get("sender")),
-        space=part(inner, "space", chat.get("space")),
+        space=_known(part(message, "space")) | _known(part(inner, "space", chat.get("space"))),
         message=message,
         thread=part(message, "thread", inner.get("thread")),
         common=part(event, "commonEventObject"),
@@ -151,6 +151,15 @@ def _add_on(event: Json) -> Payload:
         time=chat.get("eventTime"),
         message_follows=inner.get("interactionAdd") is True,
     )
+
+
+def _known(space: Json) -> Json:
+    """What an event states of a space. It may have the space in several places, each with a part of it."""
+    return {
+        name: value
+        for name, value in space.items()
+        if value not in (None, "") and not str(value).endswith("_UNSPECIFIED")
+    }
 
 
 def _names(event: Json) -> str:

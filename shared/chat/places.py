@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.chat.payloads import Json, Payload, storable
+from shared.chat.said import whole
 from shared.language.detect import of_person
 from shared.messages.envelope import Language
 from shared.messages.names import LONGEST, MESSAGE, SPACE, THREAD, message_name, opens_thread, space_of
@@ -24,7 +25,8 @@ class Place:
     `kind` is Chat's spaceType. `thread` is where a reply goes (None: not into a thread). `conversation` is
     the resource name of the conversation: the thread, or the space of a direct message (None: there is no
     thread). `flat`: the whole space is one conversation, but people may also reply in a thread of it.
-    `opens`: the event is a message that opens a thread, so the thread has no history. `domains` are the
+    `opens`: the event is a message that opens a thread, so the thread has no history. `replies`: it is a
+    message in a thread of a space that somebody else may have opened. `domains` are the
     domain of the person's e-mail address, and Google's id of the domain. `key` identifies the event. It is
     the same when the event is sent again.
     """
@@ -35,6 +37,7 @@ class Place:
     conversation: str | None
     flat: bool
     opens: bool
+    replies: bool
     person: str
     domains: tuple[str, ...]
     language: Language
@@ -67,17 +70,13 @@ def place_of(event: Payload, said: str, body: bytes, spoken: tuple[Language, ...
         conversation=conversation,
         flat=flat,
         opens=conversation != space and reply is False,
+        replies=not flat and reply is True,
         person=whole(str(event.user.get("name") or "users/unknown")),
         domains=_domains(event.user),
         language=of_person(_locale(event.common), said, spoken),
         at=_time((event.kind != "clicked" and event.message.get("createTime")) or event.time),
         key=_key(event, space, body),
     )
-
-
-def whole(text: str) -> str:
-    """The text without half surrogate pairs (such as half an emoji), which cannot be encoded."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def named(value: Any, pattern: re.Pattern[str], where: str) -> str:
@@ -97,9 +96,10 @@ def _is_reply(event: Payload) -> bool | None:
 
 
 def _kind(space: Json) -> str:
-    if space.get("singleUserBotDm") is True or space.get("type") == "DM":
+    """Chat's spaceType. The deprecated `type` counts only without it: there, a group chat is a ROOM."""
+    if space.get("singleUserBotDm") is True:
         return DIRECT
-    kind = space.get("spaceType")
+    kind = space.get("spaceType") or (DIRECT if space.get("type") == "DM" else None)
     return next((known for known in (DIRECT, "GROUP_CHAT") if kind == known), "SPACE")
 
 

@@ -50,6 +50,14 @@ class Pointing(_Section):
     patterns: tuple[Regex, ...]
 
 
+class Unclear(_Section):
+    """What makes a message unclear to somebody who reads nothing else. `follow_ups.py` uses it."""
+
+    refers: Phrases
+    begins: Phrases
+    generic: Words
+
+
 class Grammar(_Section):
     """How to detect and understand a language. The comments in `en.toml` explain each key."""
 
@@ -67,6 +75,7 @@ class Grammar(_Section):
     label: Regex
     courtesies: Courtesies
     pointing: Pointing
+    unclear: Unclear
 
     @cached_property
     def stop_words(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from shared.language.salience import Salience, with_unsaid
 from shared.language.words import Word, words
 from shared.messages.envelope import Envelope
 
-#: Role (user or assistant) and text of an earlier turn.
+#: Role (user, assistant or quoted) and text of an earlier turn.
 Said = tuple[str, str]
 
 
@@ -40,7 +40,7 @@ def with_keywords_of(envelope: Envelope, sentence: str) -> str:
 
 def _asked(envelope: Envelope) -> str:
     """The question. If it points at an item of a list in an answer, it has the item instead."""
-    answers = (turn.text for turn in envelope.history if turn.role == "assistant")
+    answers = (turn.text for turn in envelope.history if turn.role != "user")
     return pointed_out(envelope.question.text, answers)
 
 
@@ -50,6 +50,8 @@ def keywords(question: str, history: Iterable[Said]) -> list[Word]:
     for role, text in history:
         if role == "user":
             topic.hear(text)
+        elif role == "quoted":
+            topic.quote(text)
         else:
             topic.tell(text)
     return [word for word, _ in topic.unsaid(question)]

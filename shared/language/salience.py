@@ -26,6 +26,7 @@ A_NAME = 1.6
 #: A question is filled up to this many words. The more words it has itself, the fewer are added.
 ENOUGH_WORDS = 5
 #: How many words are added to a question without words of its own ("Can you explain?"). They name the topic.
+#: If the question quotes a message, it is about all of that, and gets as many as any other.
 WORDS_OF_THE_TOPIC = 2
 
 
@@ -49,12 +50,14 @@ class Salience:
         self._asked = set[str]()
         self._answered = set[str]()
         self._names = set[str]()
+        self._without_words = WORDS_OF_THE_TOPIC
 
     def hear(self, question: str, *, new_topic: bool = False) -> None:
         """Add a turn of the user. Earlier words fade, and fade more if the turn opens a new topic.
 
-        A turn without words to search for, such as "Can you explain?", changes nothing.
+        A turn without words to search for, such as "Can you explain?", changes no weight.
         """
+        self._without_words = WORDS_OF_THE_TOPIC
         asked = list(self._lexicon.words(question))
         if not asked:
             return
@@ -66,12 +69,17 @@ class Salience:
         """Add an answer."""
         self._answered |= self._add(answer, list(self._lexicon.words(answer)), WEIGHT_OF_AN_ANSWER)
 
+    def quote(self, message: str) -> None:
+        """Add the message that the next question quotes. It counts like a question."""
+        self._add(message, list(self._lexicon.words(message)), 1.0)
+        self._without_words = ENOUGH_WORDS
+
     def unsaid(self, question: str) -> list[tuple[Word, float]]:
         """The best words that a question does not contain, each with its score as a share (0 to 1) of the
         best.
 
         They fill the question up to five words, but at least one is added if there is any. A question without
-        words gets the two best.
+        words gets the two best, or the five best if it quotes a message.
         """
         asked = {word.terms for word in self._lexicon.words(question)}
         said = {term for terms in asked for term in terms}
@@ -81,7 +89,7 @@ class Salience:
             if score > 0 and said.isdisjoint(word.terms):
                 found.append((word, score / scored[0][0]))
                 said.update(word.terms)
-        return found[: max(1, ENOUGH_WORDS - len(asked)) if asked else WORDS_OF_THE_TOPIC]
+        return found[: max(1, ENOUGH_WORDS - len(asked)) if asked else self._without_words]
 
     def _add(self, text: str, said: list[Word], weight: float) -> set[str]:
         terms = {term for word in said for term in word.terms}

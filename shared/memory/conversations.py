@@ -3,12 +3,13 @@
 `chat_threads/<resource name with _>`:
     conversation   resource name of the thread, or of the space if it is a direct message
     turns          [{role, text, timestamp, question_id, search_query?, sources?, again?}], in order of asking
-    pending        [{question_id, text, timestamp}]: questions without an answer yet
+    pending        [{question_id, text, timestamp, quote?}]: questions without an answer yet
     asked          [question_id]: the latest questions, answered or not, so that `/forget` can find and delete
                    everything that is stored for them
     updated_at, expired_at
 
-Both turns of a question have the time of the question as timestamp. Readers do not trust the document: they
+The turns of a question have the time of the question as timestamp. If it quotes a message, that is its first
+turn, with the role "quoted". Readers do not trust the document: they
 skip anything that does not have this shape.
 """
 
@@ -18,7 +19,7 @@ from typing import Any
 
 from shared.memory import retention
 from shared.memory.firestore import Fields, change, expiry, read
-from shared.memory.turns import Past, asked_of, counting, entries, fitting, past_of, size_of, turn_of
+from shared.memory.turns import Past, asked_of, counting, entries, fitting, past_of, size_of, turn_of, waiting
 from shared.messages.ending import REMEMBERED, Ending
 from shared.messages.envelope import Question, Turn
 from shared.messages.names import document_id
@@ -102,16 +103,17 @@ class Conversations:
         if any(entry["question_id"] == question.id for entry in (*turns, *pending)):
             return None
         entry = {"question_id": question.id, "text": question.text, "timestamp": question.asked_at}
+        if question.quote:
+            entry["quote"] = question.quote
         asked = [*asked_of(_unexpired(current, now)), question.id][-MOST_ASKED:]
-        waiting = [*counting(pending, now), entry]
-        return {**_document(question, turns, waiting, now, self._keep), "asked": asked}
+        listed = [*counting(pending, now), entry]
+        return {**_document(question, turns, listed, now, self._keep), "asked": asked}
 
 
 def known_in(current: Fields | None, now: datetime) -> tuple[Turn, ...]:
     """All turns in the fields of a conversation, including questions that wait for an answer."""
     turns, pending = _remembered(current, now)
-    waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
-    return tuple(filter(None, map(turn_of, [*turns, *waiting])))
+    return tuple(filter(None, map(turn_of, [*turns, *waiting(pending, now)])))
 
 
 def history_in(current: Fields | None, question: Question, now: datetime) -> Past:
@@ -128,12 +130,12 @@ def with_ending(
     Other endings are not stored. The question is no longer pending.
     """
     turns, pending = _remembered(current, now)
-    others, waiting = _without(turns, question.id), _without(pending, question.id)
+    others, left = _without(turns, question.id), _without(pending, question.id)
     if ending.kind in REMEMBERED:
         others = sorted([*others, *_turn(question, ending)], key=lambda entry: entry["timestamp"])
-    elif (others, waiting) == (turns, pending):
+    elif (others, left) == (turns, pending):
         return None
-    return _document(question, others, waiting, now, keep)
+    return _document(question, others, left, now, keep)
 
 
 def _turn(question: Question, ending: Ending) -> list[Fields]:
@@ -146,7 +148,8 @@ def _turn(question: Question, ending: Ending) -> list[Fields]:
         "sources": [source.id for source in ending.sources],
         **({"again": ending.answer_number} if ending.answer_number else {}),
     }
-    return [{**asked, "role": "user", "text": question.text}, said]
+    before = [{**asked, "role": "quoted", "text": question.quote}] if question.quote else []
+    return [*before, {**asked, "role": "user", "text": question.text}, said]
 
 
 def _without(listed: list[Fields], question_id: str) -> list[Fields]:

@@ -1,6 +1,6 @@
 """Reads the turns and pending questions in a conversation's document, without trusting it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -45,13 +45,28 @@ def counting(pending: Iterable[Fields], now: datetime) -> list[Fields]:
     return [entry for entry in pending if now - entry["timestamp"] < PENDING_COUNTS_FOR]
 
 
+def waiting(pending: Iterable[Fields], now: datetime) -> Iterator[Fields]:
+    """The turns of the pending questions that count, each after the message that it quotes."""
+    for entry in counting(pending, now):
+        if isinstance(quote := entry.get("quote"), str):
+            yield {**entry, "role": "quoted", "text": quote}
+        yield {**entry, "role": "user"}
+
+
+def quoted(question: Question) -> tuple[Turn, ...]:
+    """The message that a question quotes, as the last turn of its history. Empty if it quotes none."""
+    if not question.quote:
+        return ()
+    at, said = question.asked_at, question.quote
+    return (Turn(role="quoted", text=said, timestamp=at, question_id=question.id),)
+
+
 def past_of(turns: list[Fields], pending: list[Fields], question: Question, now: datetime) -> Past:
     """The history of a question, from the stored turns and pending questions."""
     answered = any(entry["question_id"] == question.id for entry in turns)
-    waiting = [{**entry, "role": "user"} for entry in counting(pending, now)]
     others = [
         entry
-        for entry in (*turns, *waiting)
+        for entry in (*turns, *waiting(pending, now))
         # A later question is not part of the history, even if it was answered first.
         if entry["question_id"] != question.id and entry["timestamp"] <= question.asked_at
     ]

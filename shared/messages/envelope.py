@@ -17,10 +17,10 @@ from shared.runtime.errors import Permanent, Transient
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
-VERSION = 2
+VERSION = 3
 #: The key is the old version; the function upgrades it to the next one. Only VERSION - 1 needs an entry.
-#: 1 → 2: the optional fields `rewrite_fault`, `again`, `again_at`, `literal` and `button` were added.
-UPGRADES: Mapping[int, Upgrade] = {1: lambda old: {**old, "version": 2}}
+#: 2 → 3: the optional fields `as_written` and `quote` of a question, and the role "quoted" were added.
+UPGRADES: Mapping[int, Upgrade] = {2: lambda old: {**old, "version": 3}}
 
 #: An ISO 639 code. The files in `shared/language/catalogues` decide which languages the bot speaks, not this
 #: type: a function that was deployed before a language was added uses English for it.
@@ -35,9 +35,12 @@ class _Part(BaseModel):
 
 
 class Turn(_Part):
-    """One message of the history. A pending question has no assistant's turn after it."""
+    """One message of the history. A pending question has no assistant's turn after it.
 
-    role: Literal["user", "assistant"]
+    A "quoted" turn is the message that the next question quotes. It may be from anybody.
+    """
+
+    role: Literal["user", "assistant", "quoted"]
     text: str
     timestamp: AwareDatetime
     question_id: str
@@ -48,7 +51,8 @@ class Question(_Part):
 
     `id` is the resource name of the Chat message. `conversation` is the resource name of the conversation
     that it belongs to (a thread, or the space of a direct message). `thread` is where the reply goes (None:
-    not into a thread).
+    not into a thread). `text` has no mentions. `as_written` has the names of the people that the question
+    mentions (None: nobody). `quote` is the text of the message that it quotes.
     """
 
     id: ResourceName
@@ -57,6 +61,8 @@ class Question(_Part):
     thread: ResourceName | None = None
     person: str
     text: Annotated[str, Field(min_length=1)]
+    as_written: str | None = None
+    quote: str | None = None
     language: Language
     asked_at: AwareDatetime
 
@@ -82,7 +88,7 @@ class Envelope(_Part):
     is named `again`, and `click_target` is named `button`.
     """
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     trace: Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,256}$")]
     question: Question
     history: tuple[Turn, ...] = ()

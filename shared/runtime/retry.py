@@ -46,6 +46,8 @@ FIRESTORE_END = Policy("firestore", 3, 12)
 #: The queries and deletions of `/forget`.
 FIRESTORE_FORGET = Policy("firestore", 8, 4)
 GEMINI_REWRITE = Policy("gemini", 8, 4)
+#: Seconds for all attempts at a rewrite. If they fail, the query is made by rule.
+WAIT_FOR_REWRITE = 14.0
 GEMINI_ANSWER = Policy("gemini", 45, 4)
 #: After this many unusable responses of Gemini the question fails for good.
 MOST_UNUSABLE = 2

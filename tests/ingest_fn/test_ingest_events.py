@@ -62,6 +62,8 @@ SAID = {
             "clicked-try-again": sentence("old_button", "ja"),
             "mention-alone": MENTION["ja"],
             "message-action": sentence("unknown_command"),
+            # "and on a Mac?", in a thread of which nothing is remembered.
+            "message-in-thread": sentence("unclear", hours="24"),
             "quick-forget": text("en", "forget", "thread"),
             "quick-help": HELP["en"],
             "slash-ask-alone": MENTION["en"],
@@ -86,7 +88,7 @@ def test_every_event_leads_to_a_question_or_a_sentence_or_nothing(
     assert ingest.by(transport)(event) == ({}, 200)
 
     assert dead_letters.is_empty()
-    if isinstance(meaning, Asked):
+    if isinstance(meaning, Asked) and name not in SAID:
         [published] = questions.messages()
         assert Envelope.from_bytes(published.data).question == meaning.question
         return

@@ -19,7 +19,6 @@ from ingest_fn.settings import Settings as IngestSettings
 from local.places import CORPUS, Places, free_port
 from local.runner.cloud import Cloud
 from local.stand_ins.faults import SERVICES, Faults
-from reformulate_fn import reformulate as reformulating
 from reformulate_fn.settings import Settings as ReformulateSettings
 from retrieve_fn.settings import Settings as RetrieveSettings
 from shared.chat import api as chat_api
@@ -175,7 +174,7 @@ def test_no_setting_leaves_a_step_without_time_for_its_work(name: str) -> None:
 
 def test_the_parts_of_a_step_end_before_the_step() -> None:
     assert step_seconds("ingest") / 2 > register.WAIT_FOR_REGISTERING + ingest.WAIT_FOR_CARD
-    assert step_seconds("reformulate") - step.RESERVE > reformulating.WAIT_FOR_REWRITE
+    assert step_seconds("reformulate") - step.RESERVE > retry.WAIT_FOR_REWRITE
     assert step_seconds("answer") - step.RESERVE > retry.GEMINI_ANSWER.timeout + answering.RESERVE_FOR_POSTING
     # What follows a failure: its record (a read and a write), then the progress or the dead letter.
     assert (

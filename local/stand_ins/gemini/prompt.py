@@ -11,7 +11,7 @@ _DATA = re.compile(r"<data>\s*(\{.*\})\s*</data>", re.DOTALL)
 class Turn(BaseModel):
     """One turn of the conversation. A user's turn is pending if no assistant's turn follows it."""
 
-    role: Literal["user", "assistant"]
+    role: Literal["user", "assistant", "quoted"]
     text: str
 
 

@@ -43,6 +43,8 @@ class Topic:
         for turn in history:
             if turn.role == "user":
                 self._salience.hear(turn.text, new_topic=self.stands_alone(turn.text))
+            elif turn.role == "quoted":
+                self._salience.quote(turn.text)
             else:
                 self._salience.tell(turn.text)
 

@@ -100,6 +100,19 @@ def test_turns_are_in_order_of_asking_whoever_was_answered_first(
     ]
 
 
+def test_the_message_that_a_question_quotes_is_remembered_with_it(memory: Conversations) -> None:
+    first = question(quote="You have to reset your password before Friday.")
+    plain = first.model_copy(update={"quote": None})
+    ask(memory, first)
+    before_the_answer = ask(memory, next_in(plain, "and then?"))
+    save(memory, first)
+    after_it = ask(memory, next_in(plain, "and on a Mac?", seconds=2))
+
+    assert [turn.role for turn in before_the_answer] == ["quoted", "user"]
+    assert [turn.role for turn in after_it] == ["quoted", "user", "assistant", "user"]
+    assert {turn.text for turn in (before_the_answer[0], after_it[0])} == {first.quote}
+
+
 def test_turns_saved_at_the_same_moment_are_all_kept(memory: Conversations, firestore: Any) -> None:
     first = question()
     others = [next_in(first, f"question {number}", number, number) for number in range(6)]

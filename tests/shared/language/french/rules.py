@@ -17,6 +17,7 @@ from shared.chat.endings import contents_of
 from shared.language.catalogue import text
 from shared.language.courtesies import confirms, is_small_talk
 from shared.language.detect import of_person, of_text
+from shared.language.follow_ups import is_unclear
 from shared.language.keywords import by_rule
 from shared.language.pointing import pointed_out
 from shared.language.words import words
@@ -166,3 +167,17 @@ def test_a_late_answer_says_so_in_french() -> None:
 
     assert text("fr", "answer", "late", time="").split(" de ")[0] in (content.text or "")
     assert text("fr", "answer", "open") in str(content.cards)
+
+
+@pytest.mark.parametrize(
+    "said, unclear",
+    [
+        ("Vous pouvez m'aider avec ça ?", True),
+        ("J'ai le même problème", True),
+        ("Et sur Mac ?", True),
+        ("Comment configurer le VPN ?", False),
+        ("Où est la cantine ?", False),
+    ],
+)
+def test_a_message_that_names_nothing_is_unclear(said: str, unclear: bool) -> None:
+    assert is_unclear(said) is unclear
