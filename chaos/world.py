@@ -46,10 +46,12 @@ FORGOTTEN_QUESTION = frozenset(
         "この会話を忘れるよう頼まれたため、この質問は削除しました。",
     }
 )
-#: Replies that do not enter the pipeline: too many questions, too long a question, a button that is too old.
+#: Replies that do not enter the pipeline: too many questions, a question that is too long or unclear, a button
+#: that is too old.
 NOTICES = re.compile(
     r"You have asked more than \d|質問できるのは1分間に\d+件まで"
     r"|Your question is \d+ characters|ご質問は\d+文字"
+    r"|I cannot tell what you mean|何についてのご質問か分かりませんでした"
     r"|This button no longer works|このボタンはもう使えません"
 )
 REFERENCE = re.compile(r"TW-[0-9a-f]{8}\b", re.IGNORECASE)

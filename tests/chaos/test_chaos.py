@@ -214,7 +214,7 @@ async def test_what_people_do_besides_asking_leaves_a_world_that_is_healthy(stac
 
     async with asking(stack, RATE, FORGET, RATE) as one:
         assert await one.kinds() == set()
-        assert (await one.verdict()).ends == {End.FORGOTTEN: 2, End.CLARIFICATION: 1}
+        assert (await one.verdict()).ends == {End.FORGOTTEN: 2, End.NOTICE: 1}
 
 
 @pytest.mark.slow
