@@ -46,8 +46,8 @@ FORGOTTEN_QUESTION = frozenset(
         "この会話を忘れるよう頼まれたため、この質問は削除しました。",
     }
 )
-#: Replies that do not enter the pipeline: too many questions, a question that is too long or unclear, a button
-#: that is too old.
+#: Replies that do not enter the pipeline: too many questions, a question that is too long or unclear, and a
+#: button that is too old.
 NOTICES = re.compile(
     r"You have asked more than \d|質問できるのは1分間に\d+件まで"
     r"|Your question is \d+ characters|ご質問は\d+文字"
